@@ -1,0 +1,91 @@
+// Package tally keeps the books of a trial: what a lane sent, what a receiver saw of it, and what both make of the stream.
+//
+//	sender → Sent ┐
+//	              ├─Stream→ trial.Stream      received + lost = sent, sent + unsent = intended
+//	receiver → Back, flows ┘
+//
+// Each part has one owner, who counts in plain variables; totals for other threads are published once per burst.
+package tally
+
+import (
+	"loadtest/internal/match"
+	"loadtest/trial"
+)
+
+// Sent is the sending side of one lane.
+type Sent struct {
+	Intended, Sent  int64
+	Bytes, WireBits int64
+	Tagged          int64   // of Sent
+	ByFlow          []int64 // sent without a tag, by flow of the receiver's table
+	Skipped         int64
+	Lateness        trial.Histogram
+}
+
+// Reset empties the book and keeps its memory.
+func (s *Sent) Reset() {
+	s.Lateness.Reset()
+	clear(s.ByFlow)
+	*s = Sent{ByFlow: s.ByFlow, Lateness: s.Lateness}
+}
+
+// Back is the receiving side of one lane.
+type Back struct {
+	match.Window
+	Bytes, WireBits int64
+	Late, Corrupt   int64
+	Half            trial.Arrivals
+	Latency         trial.Histogram
+}
+
+// Reset empties the book and keeps its memory.
+func (b *Back) Reset() {
+	b.Window.Reset()
+	b.Latency.Reset()
+	*b = Back{Window: b.Window, Latency: b.Latency}
+}
+
+// Flows is what a receiver saw of untagged packets, by flow.
+type Flows struct {
+	Packets, Bytes, WireBits []int64
+}
+
+// Stream makes a stream's result from its lane: both sides, and the receiver's flows.
+func Stream(name string, s *Sent, b *Back, f *Flows) trial.Stream {
+	r := trial.Stream{
+		Name: name, Intended: s.Intended, Sent: s.Sent, Untagged: s.Sent - s.Tagged, Skipped: s.Skipped,
+		SentBytes: s.Bytes, SentWireBits: s.WireBits, Lateness: s.Lateness.Clone(),
+	}
+	if b == nil {
+		return r
+	}
+	r.Received = b.Received
+	r.ReceivedBytes, r.RecvWireBits = b.Bytes, b.WireBits
+	r.Duplicated, r.Reordered = b.Duplicated, b.Reordered
+	r.Late, r.Corrupt, r.Surplus = b.Late, b.Corrupt, b.TooOld
+	r.Half, r.Latency = b.Half, b.Latency.Clone()
+	for flow, sent := range s.ByFlow {
+		if sent == 0 {
+			continue
+		}
+		arrived := f.Packets[flow]
+		received := min(arrived, sent)
+		r.Received += received
+		r.Surplus += arrived - received
+		if arrived > 0 { // of packets of one flow the mean size, as far as they count
+			r.ReceivedBytes += f.Bytes[flow] * received / arrived
+			r.RecvWireBits += f.WireBits[flow] * received / arrived
+		}
+	}
+	return r
+}
+
+// Foreign lists the kinds that were seen.
+func Foreign(kinds *[match.Kinds]int64) (f []trial.Foreign) {
+	for k, n := range kinds {
+		if n > 0 {
+			f = append(f, trial.Foreign{Kind: match.Kind(k).String(), Packets: n})
+		}
+	}
+	return f
+}

@@ -1,0 +1,126 @@
+package packet_test
+
+import (
+	"bytes"
+	"testing"
+
+	"loadtest/packet"
+)
+
+// filled is a store of packets of these lengths, every byte of packet i being i+1.
+func filled(lengths ...int) *packet.Store {
+	s := new(packet.Store)
+	for i, n := range lengths {
+		s.Append(bytes.Repeat([]byte{byte(i + 1)}, n), int64(i)*1000, n)
+	}
+	return s
+}
+
+func TestStore(t *testing.T) {
+	lengths := []int{60, 0, 1514, 1} // an empty record is a packet too
+	s := filled(lengths...)
+	if s.Len() != len(lengths) || s.Bytes() != 1575 || s.Snapped() != 0 {
+		t.Errorf("Len, Bytes, Snapped = %d, %d, %d; want 4, 1575, 0", s.Len(), s.Bytes(), s.Snapped())
+	}
+	for i, n := range lengths {
+		f := s.Frame(i)
+		if want := bytes.Repeat([]byte{byte(i + 1)}, n); !bytes.Equal(f.Data, want) {
+			t.Errorf("Frame(%d) = %x, want %d times %02x", i, f.Data, n, i+1)
+		}
+		if f.Nanos != int64(i)*1000 {
+			t.Errorf("Frame(%d).Nanos = %d, want %d", i, f.Nanos, i*1000)
+		}
+		if s.Size(i) != n || s.Wire(i) != n {
+			t.Errorf("Size(%d), Wire(%d) = %d, %d; want %d", i, i, s.Size(i), s.Wire(i), n)
+		}
+	}
+}
+
+func TestStoreEmpty(t *testing.T) {
+	var s packet.Store
+	if s.Len() != 0 || s.Bytes() != 0 || s.Snapped() != 0 {
+		t.Errorf("Len, Bytes, Snapped = %d, %d, %d; want zeros", s.Len(), s.Bytes(), s.Snapped())
+	}
+}
+
+func TestStoreCopies(t *testing.T) {
+	var s packet.Store
+	data := []byte{1, 2, 3}
+	s.Append(data, 0, 3)
+	data[0] = 9
+	if got := s.Frame(0).Data[0]; got != 1 {
+		t.Errorf("after the caller wrote to its own bytes: %d, want 1", got)
+	}
+}
+
+func TestStoreFrameIsClipped(t *testing.T) {
+	s := filled(3, 3)
+	f := s.Frame(0)
+	if cap(f.Data) != 3 {
+		t.Errorf("cap = %d, want 3", cap(f.Data))
+	}
+	_ = append(f.Data, 99)
+	if got := s.Frame(1).Data[0]; got != 2 {
+		t.Errorf("append to packet 0 wrote %d into packet 1", got)
+	}
+}
+
+func TestStoreSnapped(t *testing.T) {
+	for _, tt := range []struct {
+		name          string
+		stored, wire  int
+		want, snapped int
+	}{
+		{"whole", 60, 60, 60, 0},
+		{"short", 60, 1514, 1514, 1},
+		{"nothing stored", 0, 60, 60, 1},
+		{"longer than the wire", 64, 60, 64, 0}, // what is stored is what can be sent
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := filled(10)
+			s.Append(make([]byte, tt.stored), 0, tt.wire)
+			if s.Size(1) != tt.stored || s.Wire(1) != tt.want || s.Snapped() != tt.snapped {
+				t.Errorf("Size, Wire, Snapped = %d, %d, %d; want %d, %d, %d",
+					s.Size(1), s.Wire(1), s.Snapped(), tt.stored, tt.want, tt.snapped)
+			}
+			if s.Wire(0) != 10 {
+				t.Errorf("the neighbour's Wire = %d, want 10", s.Wire(0))
+			}
+		})
+	}
+}
+
+func TestStoreGrow(t *testing.T) {
+	s := filled(60, 61)
+	s.Append(make([]byte, 5), 7, 50)
+	old := s.Frame(1)
+	data := make([]byte, 64)
+	allocs := testing.AllocsPerRun(1, func() { // runs it twice
+		s.Grow(100, 6400)
+	})
+	if allocs > 3 {
+		t.Errorf("Grow allocates %v times, want one for each block", allocs)
+	}
+	if got := testing.AllocsPerRun(99, func() { s.Append(data, 0, 64) }); got != 0 {
+		t.Errorf("Append within what Grow made room for allocates %v times a packet", got)
+	}
+	if s.Len() != 103 || s.Size(1) != 61 || s.Wire(2) != 50 || s.Frame(2).Nanos != 7 || s.Frame(1).Data[60] != 2 {
+		t.Errorf("after Grow the packets are not what they were: Len %d, Size(1) %d, Wire(2) %d, Nanos %d",
+			s.Len(), s.Size(1), s.Wire(2), s.Frame(2).Nanos)
+	}
+	if !bytes.Equal(old.Data, s.Frame(1).Data) {
+		t.Error("a view from before Grow shows other bytes")
+	}
+}
+
+func TestStoreFrameAllocatesNothing(t *testing.T) {
+	s := filled(60, 61, 62)
+	var n int
+	if got := testing.AllocsPerRun(100, func() {
+		for i := range s.Len() {
+			n += len(s.Frame(i).Data)
+		}
+	}); got != 0 {
+		t.Errorf("Frame allocates %v times", got)
+	}
+}

@@ -1,0 +1,253 @@
+package replay
+
+import (
+	"fmt"
+	"time"
+
+	"loadtest/internal/clock"
+	"loadtest/internal/match"
+	"loadtest/internal/tally"
+	"loadtest/nic"
+	"loadtest/packet"
+	"loadtest/trial"
+	"loadtest/units"
+)
+
+// A receiver owns the Recv half of one port and the books of the lanes that are expected there.
+type receiver struct {
+	name     string
+	port     nic.Port
+	optional nic.Optional
+	before   nic.Status
+	sender   *sender // of the same port, if any
+	lanes    []*lane
+	shared   *shared
+	senders  []*sender // whose lanes are expected here
+
+	virtual, spin bool
+	table         match.Table
+	back          [256]*tally.Back
+	flows         tally.Flows
+	owners        []*tally.Back // of each flow
+	kinds         [match.Kinds]int64
+	frames        []packet.Frame
+
+	half, halfEnd int64 // the second half of the sending time, on the run's clock
+	drain         int64
+	last          int64 // when the latest packet of ours came
+	allBack       int64 // when the last one was seen to be back; 0: some are out
+	missing       int64 // as told to the others
+	err           error
+}
+
+func newReceiver(port string, o Options, sh *shared, magic uint16) *receiver {
+	d := o.Ports[port]
+	r := &receiver{name: port, port: d.Queues[0], optional: nic.Of(d.Queues[0]), shared: sh,
+		virtual: o.Clock.Virtual(), spin: o.Spin, frames: make([]packet.Frame, 64)}
+	r.table.Magic = magic
+	return r
+}
+
+// expect makes the receiver await a lane.
+func (r *receiver) expect(l *lane) error {
+	r.lanes = append(r.lanes, l)
+	r.table.Lanes[l.id] = true
+	l.back = &tally.Back{}
+	l.back.Latency.Grow()
+	l.receiver = r
+	r.back[l.id] = l.back
+	own := r.table.Flows()
+	for i := range l.meta {
+		if m := &l.meta[i]; m.tag < 0 {
+			flow, known := r.table.Expect(packet.Flow(l.store.Frame(i).Data))
+			if known && int(flow) < own {
+				return fmt.Errorf("stream %s: packet %d has no room for a tag, and another stream sends the same flow to %s: they could not be told apart",
+					l.name, i%l.pass+1, r.name)
+			}
+			m.flow = flow
+			if !known {
+				r.owners = append(r.owners, l.back)
+			}
+		}
+	}
+	n := r.table.Flows()
+	l.sent.ByFlow = make([]int64, n)
+	r.flows = tally.Flows{Packets: make([]int64, n), Bytes: make([]int64, n), WireBits: make([]int64, n)}
+	return nil
+}
+
+// begin empties the port and the books.
+func (r *receiver) begin(now int64, number, pre uint8, s trial.Spec) error {
+	for flushed := 0; flushed < 1<<22; {
+		n, err := r.port.Recv(r.frames)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+		if flushed += n; n == 0 {
+			break
+		}
+	}
+	r.table.Trial, r.table.Preroll = number, pre
+	for _, l := range r.lanes {
+		l.back.Reset()
+	}
+	clear(r.flows.Packets)
+	clear(r.flows.Bytes)
+	clear(r.flows.WireBits)
+	r.kinds = [match.Kinds]int64{}
+	r.drain, r.last, r.allBack, r.missing, r.err = int64(s.Drain), now, 0, 0, nil
+	r.half, r.halfEnd = 0, 0
+	if r.optional.Reporter != nil {
+		r.before = r.optional.Reporter.Status()
+	}
+	return nil
+}
+
+// halves sets the window of the second half of sending, [from, to).
+func (r *receiver) halves(from, to int64) { r.half, r.halfEnd = from, to }
+
+// Step takes what has arrived; the trial is over when all is back, or nothing of ours came for the drain time.
+func (r *receiver) Step(now int64) (next int64) {
+	n, err := r.port.Recv(r.frames)
+	for i := range r.frames[:n] {
+		r.take(&r.frames[i], now)
+	}
+	if n > 0 {
+		r.publish()
+	}
+	if err != nil {
+		r.err = err
+		r.shared.stop.Store(true)
+		return clock.Never
+	}
+	if n == len(r.frames) {
+		return now
+	}
+	until := r.until(now)
+	if until <= now {
+		return clock.Never
+	}
+	if r.virtual {
+		return min(until, now+int64(time.Millisecond))
+	}
+	if n == 0 && !r.spin && r.optional.Waiter != nil {
+		r.optional.Waiter.Wait(time.Duration(min(until-now, int64(time.Millisecond))))
+	}
+	return now
+}
+
+// until is when the trial is over if nothing more comes.
+func (r *receiver) until(now int64) int64 {
+	var ended int64
+	for _, s := range r.senders {
+		t := s.finished.Load()
+		if t == 0 {
+			return clock.Never
+		}
+		ended = max(ended, t)
+	}
+	if r.allBack == 0 && r.complete() {
+		r.allBack = now
+	}
+	until := max(r.last, ended) + r.drain
+	if r.allBack > 0 {
+		until = min(until, max(r.allBack, r.last, ended)+linger)
+	}
+	return until
+}
+
+// complete says whether everything that was sent is back.
+func (r *receiver) complete() bool {
+	for _, l := range r.lanes {
+		back := l.back.Received
+		for flow, sent := range l.sent.ByFlow { // the sender has ended: its book stands still
+			back += min(sent, r.flows.Packets[flow])
+		}
+		if back < l.published.sent.Load() {
+			return false
+		}
+	}
+	return true
+}
+
+// take books one frame.
+func (r *receiver) take(f *packet.Frame, now int64) {
+	at := f.Nanos
+	if at == 0 {
+		at = now
+	}
+	hit := r.table.Match(f.Data)
+	switch hit.Verdict {
+	case match.Foreign:
+		r.kinds[hit.Kind]++
+		return
+	case match.Astray:
+		r.kinds[match.OursAstray]++
+		return
+	case match.Preroll:
+	case match.ByFlow:
+		size := len(f.Data)
+		r.flows.Packets[hit.Flow]++
+		r.flows.Bytes[hit.Flow] += int64(size)
+		r.flows.WireBits[hit.Flow] += units.WireBits(size)
+		r.second(r.owners[hit.Flow], size, at)
+	case match.Tagged:
+		if b := r.back[hit.Lane]; b.See(hit.Seq) == match.New {
+			r.receive(b, len(f.Data), at, hit.Nanos)
+		}
+	case match.Late:
+		r.back[hit.Lane].Late++
+	case match.Corrupt:
+		if b := r.back[hit.Lane]; b != nil {
+			b.Corrupt++
+		} else {
+			r.kinds[match.Other]++
+		}
+	}
+	r.last = max(r.last, at)
+}
+
+// receive books a tagged packet that came for the first time.
+func (r *receiver) receive(b *tally.Back, size int, at, sent int64) {
+	bits := units.WireBits(size)
+	b.Bytes += int64(size)
+	b.WireBits += bits
+	b.Latency.Record(at-sent, 1)
+	r.second(b, size, at)
+}
+
+// second books what came in the second half of the sending time.
+func (r *receiver) second(b *tally.Back, size int, at int64) {
+	if at >= r.half && at < r.halfEnd {
+		b.Half.Packets++
+		b.Half.Bytes += int64(size)
+		b.Half.WireBits += units.WireBits(size)
+	}
+}
+
+func (r *receiver) publish() {
+	var missing int64
+	for _, l := range r.lanes {
+		missing += l.back.Missing
+		l.published.returned.Store(l.back.Received)
+		l.published.returnedBits.Store(l.back.WireBits)
+	}
+	if missing != r.missing {
+		r.shared.missing.Add(missing - r.missing)
+		r.missing = missing
+	}
+}
+
+// result is what the port saw beside the streams.
+func (r *receiver) result() trial.Port {
+	p := trial.Port{Name: r.name, Foreign: tally.Foreign(&r.kinds)}
+	if r.optional.Reporter != nil {
+		st := r.optional.Reporter.Status()
+		p.Missed = st.Missed - r.before.Missed
+		p.Down = st.LinkDown || st.Downs > r.before.Downs
+	}
+	if r.sender != nil {
+		p = r.sender.facts(p)
+	}
+	return p
+}

@@ -1,0 +1,282 @@
+// Package replay sends stored packets at a load and matches what comes back: one trial at a time.
+//
+//	packet.Store ─pace→ sender ─nic.Port→ device ─nic.Port→ receiver ─match→ tally → trial.Result
+//
+// One sender per transmitting port and one receiver per expecting port, each a clock.Stepper with its own books; they meet
+// only in a few atomic numbers, published once per burst. Time comes from the clock alone: on a virtual one a trial is exact.
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"loadtest/internal/clock"
+	"loadtest/internal/pace"
+	"loadtest/internal/tally"
+	"loadtest/nic"
+	"loadtest/packet"
+	"loadtest/trial"
+)
+
+// Defaults of Options.
+const (
+	Burst  = 32
+	Credit = 10 * time.Millisecond
+	Drain  = 50 * time.Millisecond
+
+	maxDrain = 2 * time.Second
+	linger   = int64(time.Millisecond) // after the last packet is back: copies that follow at once belong to this trial
+)
+
+// A Stream is packets that leave at one port and are expected at another.
+type Stream struct {
+	Name    string
+	Source  string        // where Packets came from, for messages
+	Packets *packet.Store // sent in a loop; not changed
+	TX, RX  string        // names in Options.Ports; RX "": only sent
+}
+
+// Options are what a Runner is made of. Ports stay the caller's, who closes them.
+type Options struct {
+	Clock   clock.Clock
+	Ports   map[string]nic.Device
+	Streams []Stream
+
+	Tag    packet.TagMode
+	Seed   uint64        // of the tag's magic number
+	Credit time.Duration // how late a packet may be sent; what is older stays unsent. Default 10 ms
+	Drain  time.Duration // of a Spec that names none. Default 50 ms
+	Burst  int           // packets handed to a port at once. Default 32
+	Spin   bool          // receivers never wait in the kernel
+}
+
+// A Runner sends its streams; it is a trial.Runner.
+type Runner struct {
+	o         Options
+	lanes     []*lane
+	senders   []*sender
+	receivers []*receiver
+	shared    shared
+	trial     uint8
+	drain     time.Duration
+}
+
+// New checks that every stream can be sent as it is and prepares its packets. Nothing is sent.
+func New(o Options) (*Runner, error) {
+	if o.Burst <= 0 {
+		o.Burst = Burst
+	}
+	if o.Credit <= 0 {
+		o.Credit = Credit
+	}
+	if o.Drain <= 0 {
+		o.Drain = Drain
+	}
+	if len(o.Streams) > 256 {
+		return nil, fmt.Errorf("%d streams: the tag has room for 256", len(o.Streams))
+	}
+	r := &Runner{o: o, drain: o.Drain}
+	magic := uint16(rand.New(rand.NewPCG(o.Seed, 0)).Uint32N(0xffff)) + 1
+	for i, s := range o.Streams {
+		if slices.ContainsFunc(o.Streams[:i], func(t Stream) bool { return t.Name == s.Name }) {
+			return nil, fmt.Errorf("stream name %q stands twice: results could not be told apart", s.Name)
+		}
+		tx, ok := o.Ports[s.TX]
+		if !ok {
+			return nil, fmt.Errorf("stream %s: no port %q", s.Name, s.TX)
+		}
+		if err := sendable(s, tx.Info); err != nil {
+			return nil, err
+		}
+		l := newLane(s, uint8(i), o)
+		l.magic = magic
+		r.lanes = append(r.lanes, l)
+		r.sender(s.TX).lanes = append(r.sender(s.TX).lanes, l)
+		if s.RX == "" {
+			continue
+		}
+		if _, ok := o.Ports[s.RX]; !ok {
+			return nil, fmt.Errorf("stream %s: no port %q", s.Name, s.RX)
+		}
+		if err := r.receiver(s.RX, magic).expect(l); err != nil {
+			return nil, err
+		}
+	}
+	r.join()
+	return r, nil
+}
+
+// join tells the two halves of a port of each other, and every receiver whose lanes it awaits.
+func (r *Runner) join() {
+	for _, s := range r.senders {
+		for _, t := range r.receivers {
+			if t.name == s.name {
+				s.receiver, t.sender = t, s
+			}
+			if slices.ContainsFunc(s.lanes, func(l *lane) bool { return l.receiver == t }) {
+				t.senders = append(t.senders, s)
+			}
+		}
+	}
+}
+
+func (r *Runner) sender(port string) *sender {
+	i := slices.IndexFunc(r.senders, func(s *sender) bool { return s.name == port })
+	if i < 0 {
+		i = len(r.senders)
+		r.senders = append(r.senders, newSender(port, r.o, &r.shared))
+	}
+	return r.senders[i]
+}
+
+func (r *Runner) receiver(port string, magic uint16) *receiver {
+	i := slices.IndexFunc(r.receivers, func(s *receiver) bool { return s.name == port })
+	if i < 0 {
+		i = len(r.receivers)
+		r.receivers = append(r.receivers, newReceiver(port, r.o, &r.shared, magic))
+	}
+	return r.receivers[i]
+}
+
+// Run carries out one trial.
+func (r *Runner) Run(ctx context.Context, s trial.Spec, see func(trial.Sample)) (trial.Result, error) {
+	if err := context.Cause(ctx); err != nil {
+		return trial.Result{}, ended(err)
+	}
+	if s.Drain <= 0 {
+		s.Drain = r.drain
+	}
+	if err := r.begin(s); err != nil {
+		return trial.Result{}, err
+	}
+	cut, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() {
+		if cause := context.Cause(ctx); errors.Is(cause, trial.ErrStop) {
+			r.shared.stop.Store(true)
+		} else {
+			cancel(cause)
+		}
+	})()
+	var steppers []clock.Stepper
+	for _, t := range r.senders {
+		steppers = append(steppers, t)
+	}
+	for _, t := range r.receivers {
+		steppers = append(steppers, t)
+	}
+	if see != nil && s.Interval > 0 {
+		steppers = append(steppers, &sampler{r: r, every: int64(s.Interval), see: see})
+	}
+	err := r.o.Clock.Run(cut, steppers...)
+	result := r.result(s, err != nil)
+	for _, t := range r.senders {
+		if err == nil && t.err != nil {
+			err = fmt.Errorf("%s: %w", t.name, t.err)
+		}
+	}
+	for _, t := range r.receivers {
+		if err == nil && t.err != nil {
+			err = fmt.Errorf("%s: %w", t.name, t.err)
+		}
+	}
+	return result, err
+}
+
+func ended(err error) error {
+	if errors.Is(err, trial.ErrStop) {
+		return nil
+	}
+	return err
+}
+
+// begin sets all parts to the start of a trial.
+func (r *Runner) begin(s trial.Spec) error {
+	r.trial++
+	pre := uint8(0)
+	if s.Preroll > 0 {
+		for _, l := range r.lanes {
+			if l.untagged > 0 {
+				return fmt.Errorf("stream %s: %d of %d packets have no tag, which a pre-roll needs", l.name, l.untagged, len(l.meta))
+			}
+		}
+		pre = r.trial
+		r.trial++
+	}
+	if s.Unit > trial.Packets && s.Unit != trial.Factor {
+		return errors.New("packets are sent by bits, packets or captured pace, not by sessions")
+	}
+	r.shared.begin(s)
+	now := r.o.Clock.Now()
+	for _, t := range r.receivers {
+		if err := t.begin(now, r.trial, pre, s); err != nil {
+			return err
+		}
+	}
+	start := r.o.Clock.Now()
+	if !r.o.Clock.Virtual() {
+		start += int64(time.Millisecond) // every thread is up before the first packet is due
+	}
+	r.shared.count = start + int64(s.Preroll)
+	if s.Duration > 0 {
+		for _, t := range r.receivers {
+			t.halves(r.shared.count+int64(s.Duration/2), r.shared.count+int64(s.Duration))
+		}
+	}
+	end := int64(pace.Never)
+	if s.Duration > 0 {
+		end = int64(s.Preroll + s.Duration)
+	}
+	points := slices.Clone(s.Load)
+	for i := range points {
+		points[i].At += s.Preroll
+	}
+	for _, l := range r.lanes {
+		share, ok := s.Share[l.name]
+		if !ok {
+			share = 1
+		}
+		if err := l.begin(s, points, end, share, r.trial, pre); err != nil {
+			return err
+		}
+	}
+	for _, t := range r.senders {
+		t.begin(start, end, int64(s.Preroll))
+	}
+	return nil
+}
+
+// result closes the books.
+func (r *Runner) result(s trial.Spec, cut bool) trial.Result {
+	res := trial.Result{Start: r.shared.count, Stopped: r.shared.early.Load(), Cut: cut}
+	end := r.shared.count
+	for _, t := range r.senders {
+		end = max(end, t.ended())
+		if t.receiver == nil {
+			res.Ports = append(res.Ports, t.facts(trial.Port{Name: t.name}))
+		}
+	}
+	res.Elapsed = time.Duration(end - r.shared.count)
+	for _, t := range r.receivers {
+		res.Ports = append(res.Ports, t.result())
+	}
+	for _, l := range r.lanes {
+		var flows *tally.Flows
+		if l.receiver != nil {
+			flows = &l.receiver.flows
+		}
+		st := tally.Stream(l.name, &l.sent, l.back, flows)
+		if st.Half.During = s.Duration - s.Duration/2; res.Elapsed < s.Duration || s.Duration == 0 {
+			st.Half = trial.Arrivals{} // sending ended early: there was no second half
+		}
+		if st.Late > 0 {
+			r.drain = min(2*r.drain, maxDrain)
+		}
+		res.Streams = append(res.Streams, st)
+	}
+	return res
+}

@@ -1,0 +1,213 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"loadtest/internal/clock"
+	"loadtest/nic"
+	"loadtest/packet"
+	"loadtest/trial"
+	"loadtest/units"
+)
+
+// A wire carries every frame from one port to another and does to it what fate says: -1 lost, else how many arrive.
+type wire struct {
+	fate  func(n int, f packet.Frame) int
+	delay int64
+	n     int
+	queue []packet.Frame
+}
+
+type end struct {
+	out, in *wire
+	lent    int
+}
+
+func (e *end) Send(frames []packet.Frame) (int, error) {
+	for _, f := range frames {
+		n := 1
+		if e.out.fate != nil {
+			n = e.out.fate(e.out.n, f)
+		}
+		e.out.n++
+		for range n {
+			e.out.queue = append(e.out.queue, packet.Frame{Data: append([]byte(nil), f.Data...), Nanos: f.Nanos + e.out.delay})
+		}
+	}
+	return len(frames), nil
+}
+
+func (e *end) Recv(frames []packet.Frame) (int, error) {
+	n := copy(frames, e.in.queue)
+	e.in.queue = e.in.queue[n:]
+	return n, nil
+}
+
+func (e *end) Close() error { return nil }
+
+// pair is two ports on a wire each way.
+func pair(there, back *wire) map[string]nic.Device {
+	info := nic.Info{LineRate: 1 * units.Gbps, MTU: 1500, MaxFrame: 1514}
+	return map[string]nic.Device{
+		"a": {Info: info, Queues: []nic.Port{&end{out: there, in: back}}},
+		"b": {Info: info, Queues: []nic.Port{&end{out: back, in: there}}},
+	}
+}
+
+// udp is a store of n UDP packets of so many bytes, each of its own flow; room: with zeros where the tag goes.
+func udp(n, size int, room bool) *packet.Store {
+	s := &packet.Store{}
+	for i := range n {
+		b := make([]byte, size)
+		copy(b, []byte{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0})
+		ip := size - 14
+		b[16], b[17], b[22], b[23] = byte(ip>>8), byte(ip), 64, 17
+		copy(b[26:], []byte{198, 18, 0, 1, 198, 19, byte(i >> 8), byte(i), 0, 7, 0, 9, byte((ip - 20) >> 8), byte(ip - 20)})
+		if !room {
+			b[size-1] = 7
+		}
+		s.Append(b, int64(i)*1e6, size)
+	}
+	return s
+}
+
+func run(t *testing.T, o Options, s trial.Spec) trial.Result {
+	t.Helper()
+	if o.Clock == nil {
+		o.Clock = clock.NewVirtual()
+	}
+	r, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.Run(t.Context(), s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func TestCleanTrialIsExact(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		room bool
+	}{{"tagged", true}, {"by flow", false}} {
+		t.Run(tt.name, func(t *testing.T) {
+			res := run(t, Options{Ports: pair(&wire{delay: 5000}, &wire{}),
+				Streams: []Stream{{Name: "a", Packets: udp(3, 60, tt.room), TX: "a", RX: "b"}}}, trial.Flat(672e5, time.Second))
+			s := res.Streams[0]
+			if s.Intended != 1e5 || s.Sent != 1e5 || s.Received != 1e5 || s.Lost() != 0 || s.Unsent() != 0 {
+				t.Errorf("intended %d, sent %d, received %d; want 100000 each", s.Intended, s.Sent, s.Received)
+			}
+			if res.Elapsed != time.Second || s.SentWireBits != 672e5 || s.RecvWireBits != 672e5 {
+				t.Errorf("elapsed %v, wire bits %d and %d; want 1s and 67200000", res.Elapsed, s.SentWireBits, s.RecvWireBits)
+			}
+			if s.Half.Packets != 5e4 || s.Half.During != time.Second/2 {
+				t.Errorf("second half: %d packets in %v, want 50000 in 500ms", s.Half.Packets, s.Half.During)
+			}
+			if tt.room && (s.Latency.Min != 5000 || s.Latency.Max != 5000 || s.Untagged != 0) {
+				t.Errorf("latency %d..%d ns, untagged %d; want 5000 and 0", s.Latency.Min, s.Latency.Max, s.Untagged)
+			}
+			if !tt.room && (s.Untagged != 1e5 || s.Latency.Count != 0) {
+				t.Errorf("untagged %d, latencies %d; want 100000 and none", s.Untagged, s.Latency.Count)
+			}
+		})
+	}
+}
+
+func TestDropsAndCopiesAreCountedToThePacket(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		room bool
+	}{{"tagged", true}, {"by flow", false}} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := &wire{fate: func(n int, _ packet.Frame) int {
+				switch {
+				case n%1000 == 999:
+					return 0
+				case n%500 == 7:
+					return 2
+				}
+				return 1
+			}}
+			res := run(t, Options{Ports: pair(w, &wire{}),
+				Streams: []Stream{{Name: "a", Packets: udp(1000, 60, tt.room), TX: "a", RX: "b"}}},
+				trial.Spec{Unit: trial.Packets, Load: []trial.Point{{Load: 50000}}, Duration: time.Second})
+			s := res.Streams[0]
+			if s.Sent != 50000 || s.Lost() != 50 {
+				t.Errorf("sent %d, lost %d; want 50000 and 50", s.Sent, s.Lost())
+			}
+			if tt.room && s.Duplicated != 100 || !tt.room && s.Surplus != 100 {
+				t.Errorf("duplicated %d, surplus %d; want 100 copies", s.Duplicated, s.Surplus)
+			}
+		})
+	}
+}
+
+func TestEarlyStop(t *testing.T) {
+	w := &wire{fate: func(n int, _ packet.Frame) int {
+		if n == 1000 {
+			return 0
+		}
+		return 1
+	}}
+	res := run(t, Options{Ports: pair(w, &wire{}), Streams: []Stream{{Name: "a", Packets: udp(1, 60, true), TX: "a", RX: "b"}}},
+		trial.Spec{Unit: trial.Packets, Load: []trial.Point{{Load: 1e6}}, Duration: time.Second, StopAt: 1})
+	s := res.Streams[0]
+	if !res.Stopped || s.Lost() != 1 || s.Sent > 10000 || s.Unsent() != 0 {
+		t.Errorf("stopped %v, sent %d, lost %d, unsent %d; want an end soon after 5096 packets with 1 lost", res.Stopped, s.Sent, s.Lost(), s.Unsent())
+	}
+}
+
+func TestPrerollIsNotCounted(t *testing.T) {
+	res := run(t, Options{Ports: pair(&wire{delay: 7000}, &wire{}), Streams: []Stream{{Name: "a", Packets: udp(1, 60, true), TX: "a", RX: "b"}}},
+		trial.Spec{Unit: trial.Packets, Load: []trial.Point{{Load: 1e5}}, Duration: time.Second / 10, Preroll: time.Second, StopAt: 1})
+	s := res.Streams[0]
+	if s.Intended != 1e4 || s.Sent != 1e4 || s.Received != 1e4 || s.Late != 0 || res.Elapsed != time.Second/10 || res.Stopped {
+		t.Errorf("intended %d, sent %d, received %d, late %d in %v, stopped %v; want 10000 each, 0 late, in 100ms", s.Intended, s.Sent, s.Received, s.Late, res.Elapsed, res.Stopped)
+	}
+}
+
+func TestLoopsEndWhereTheNextPacketWouldBeDue(t *testing.T) {
+	res := run(t, Options{Ports: pair(&wire{}, &wire{}), Streams: []Stream{{Name: "a", Packets: udp(5, 60, true), TX: "a", RX: "b"}}},
+		trial.Spec{Unit: trial.Factor, Load: []trial.Point{{Load: 2}}, Loops: 3})
+	if s := res.Streams[0]; s.Sent != 15 || s.Received != 15 || res.Elapsed != 15*time.Millisecond/2 {
+		t.Errorf("sent %d, received %d in %v; want 15 in 7.5ms", s.Sent, s.Received, res.Elapsed)
+	}
+}
+
+func TestStopAndCut(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		cause error
+		want  error
+		cut   bool
+	}{
+		{"stop", trial.ErrStop, nil, false},
+		{"cut", errors.New("second Ctrl-C"), errors.New("second Ctrl-C"), true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := New(Options{Clock: clock.NewVirtual(), Ports: pair(&wire{}, &wire{}), Streams: []Stream{{Name: "a", Packets: udp(5, 60, true), TX: "a", RX: "b"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancelCause(context.Background())
+			spec := trial.Spec{Unit: trial.Packets, Load: []trial.Point{{Load: 1e5}}, Interval: time.Second / 10}
+			res, err := r.Run(ctx, spec, func(s trial.Sample) {
+				if s.At >= time.Second {
+					cancel(tt.cause)
+					time.Sleep(20 * time.Millisecond) // the cancelling runs in a goroutine of its own
+				}
+			})
+			if (err == nil) != (tt.want == nil) || err != nil && err.Error() != tt.want.Error() {
+				t.Errorf("error %v, want %v", err, tt.want)
+			}
+			if s := res.Streams[0]; s.Sent < 1e5 || res.Cut != tt.cut || s.Unsent() != 0 || !tt.cut && s.Lost() != 0 {
+				t.Errorf("sent %d, unsent %d, lost %d, cut %v", s.Sent, s.Unsent(), s.Lost(), res.Cut)
+			}
+		})
+	}
+}

@@ -1,0 +1,291 @@
+package replay
+
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"loadtest/internal/clock"
+	"loadtest/internal/pace"
+	"loadtest/nic"
+	"loadtest/packet"
+	"loadtest/trial"
+)
+
+// A sender owns the Send half of one port and the lanes that leave through it. Times named rel and due are ns since start.
+type sender struct {
+	name     string
+	port     nic.Port
+	optional nic.Optional
+	before   nic.Status
+	receiver *receiver // of the same port, if any
+	lanes    []*lane
+	shared   *shared
+
+	virtual bool
+	credit  int64
+	burst   int
+	full    int64 // how long a full port is left alone, ns
+
+	start, end, count int64 // count: where the pre-roll ends
+	entries           []entry
+	frames            []packet.Frame
+	err               error
+	down              bool
+	finished          atomic.Int64 // when sending ended, on the run's clock; 0: it has not
+	hasEnded          bool
+}
+
+// An entry is a packet of the burst at hand, in order of due.
+type entry struct {
+	lane *lane
+	pos  int
+	due  int64
+}
+
+func newSender(port string, o Options, sh *shared) *sender {
+	d := o.Ports[port]
+	s := &sender{name: port, port: d.Queues[0], optional: nic.Of(d.Queues[0]), shared: sh, virtual: o.Clock.Virtual(),
+		credit: int64(o.Credit), burst: o.Burst, full: int64(10 * time.Microsecond),
+		entries: make([]entry, 0, o.Burst), frames: make([]packet.Frame, o.Burst)}
+	if line := float64(d.Info.LineRate); line > 0 && s.virtual {
+		s.full = max(1000, int64(float64(o.Burst*84*8)/line*1e9))
+	}
+	return s
+}
+
+func (s *sender) begin(start, end, count int64) {
+	s.start, s.end, s.count = start, end, count
+	s.entries = s.entries[:0]
+	s.err, s.down, s.hasEnded = nil, false, false
+	s.finished.Store(0)
+	if s.optional.Reporter != nil {
+		s.before = s.optional.Reporter.Status()
+	}
+}
+
+// Step sends what is due.
+func (s *sender) Step(now int64) (next int64) {
+	if s.hasEnded {
+		return clock.Never
+	}
+	rel := now - s.start
+	if s.shared.over() {
+		return s.finish(now)
+	}
+	s.expire(rel)
+	next = s.fill(rel)
+	if len(s.entries) > 0 {
+		wait := s.send(now, rel)
+		if s.err != nil {
+			s.shared.stop.Store(true)
+			return s.finish(now)
+		}
+		if len(s.entries) > 0 {
+			next = now - s.start + wait
+		}
+	}
+	for _, l := range s.lanes {
+		l.publish()
+	}
+	if next == clock.Never { // the schedule is over and nothing is held back
+		return s.finish(now)
+	}
+	return s.start + next
+}
+
+// fill adds due packets to the burst and says when the next one is due; Never when there is none any more.
+func (s *sender) fill(rel int64) (next int64) {
+	var unsent int64
+	for {
+		l, due := s.first(rel)
+		if due > rel {
+			next = s.ahead(l, due)
+			break
+		}
+		counted := due >= s.count
+		if rel-due > s.credit && !l.pacer.Unpaced() {
+			if counted {
+				l.sent.Intended++
+				unsent++
+			}
+			l.advance()
+			continue
+		}
+		if len(s.entries) == s.burst || len(s.entries) > 0 && counted != (s.entries[0].due >= s.count) {
+			next = rel
+			break
+		}
+		if gate := max(l.gate, rel-int64(s.burst)*l.pacer.Gap()); gate > rel {
+			next = gate
+			break
+		} else {
+			l.gate = gate + l.pacer.Gap()/2
+		}
+		if counted {
+			l.sent.Intended++
+		}
+		s.entries = append(s.entries, entry{l, l.pos, due})
+		l.advance()
+	}
+	if unsent > 0 {
+		s.shared.unsent.Add(unsent)
+	}
+	return next
+}
+
+// first is the lane whose packet is due first, and when. Without one it is nil and the time at which the schedule is over;
+// Never once that has passed.
+func (s *sender) first(rel int64) (first *lane, due int64) {
+	due = clock.Never
+	var over int64
+	for _, l := range s.lanes {
+		l.pacer.Catch(rel)
+		switch d := l.pacer.Due(); {
+		case l.left <= 0: // through its loops: it ends where its next packet would be due
+			over = max(over, min(d, s.end))
+		case d == pace.Never:
+			over = max(over, s.end)
+		case d < due:
+			first, due = l, d
+		}
+	}
+	if first == nil && over > rel {
+		return nil, over
+	}
+	return first, due
+}
+
+// ahead is when to be stepped for a packet due later. On a virtual clock a whole burst is awaited: ports there take each packet
+// at the time it was due.
+func (s *sender) ahead(l *lane, due int64) int64 {
+	if !s.virtual || l == nil {
+		return due
+	}
+	return min(due+int64(s.burst-1)*min(l.pacer.Gap(), int64(time.Millisecond)), max(due, s.end))
+}
+
+// expire gives up packets that the port did not take in time: unsent, or, where nothing says when a packet is due, not intended.
+func (s *sender) expire(rel int64) {
+	n, unsent := 0, int64(0)
+	for ; n < len(s.entries); n++ {
+		e := &s.entries[n]
+		if e.lane.pacer.Unpaced() {
+			if rel < s.end {
+				break
+			}
+			e.lane.sent.Intended--
+			continue
+		}
+		if rel-e.due <= s.credit {
+			break
+		}
+		if e.due >= s.count {
+			unsent++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	s.entries = append(s.entries[:0], s.entries[n:]...)
+	if unsent > 0 {
+		s.shared.unsent.Add(unsent)
+	}
+}
+
+// send tags the burst and offers it to the port. It says how long to wait if some of it is left.
+func (s *sender) send(now, rel int64) (wait int64) {
+	counted := s.entries[0].due >= s.count
+	for i := range s.entries {
+		e := &s.entries[i]
+		l := e.lane
+		f := l.store.Frame(e.pos)
+		f.Nanos = s.start + e.due
+		if m := &l.meta[e.pos]; m.tag >= 0 {
+			t := l.tag
+			if !counted {
+				t.Trial = l.pre
+			} else if !l.counting {
+				l.counting, l.next = true, 0
+			}
+			t.Seq, t.Nanos = uint32(l.next), now
+			if s.virtual {
+				t.Nanos = f.Nanos
+			}
+			t.Put(f.Data[m.tag:])
+			l.next++
+		}
+		s.frames[i] = f
+	}
+	n, err := s.port.Send(s.frames[:len(s.entries)])
+	for i := range s.entries[:n] {
+		s.book(&s.entries[i], rel, counted)
+	}
+	for i := n; i < len(s.entries); i++ {
+		if e := &s.entries[i]; e.lane.meta[e.pos].tag >= 0 {
+			e.lane.next--
+		}
+	}
+	s.entries = append(s.entries[:0], s.entries[n:]...)
+	if errors.Is(err, nic.ErrDown) {
+		s.down = true
+		if len(s.entries) > 0 && s.entries[0].lane.pacer.Unpaced() {
+			s.err = err // no deadline would ever end this
+		}
+		return int64(time.Millisecond)
+	}
+	s.err = err
+	return s.full
+}
+
+// book books one packet that the port took.
+func (s *sender) book(e *entry, rel int64, counted bool) {
+	if !counted {
+		return
+	}
+	l := e.lane
+	m := &l.meta[e.pos]
+	l.sent.Sent++
+	l.sent.Bytes += int64(m.size)
+	l.sent.WireBits += int64(m.bits)
+	if m.tag >= 0 {
+		l.sent.Tagged++
+	} else if m.flow >= 0 {
+		l.sent.ByFlow[m.flow]++
+	}
+	if s.virtual {
+		l.sent.Lateness.Record(0, 1)
+	} else {
+		l.sent.Lateness.Record(rel-e.due, 1)
+	}
+}
+
+// finish ends sending: what was due and not sent before an early end was never intended.
+func (s *sender) finish(now int64) int64 {
+	for i := range s.entries {
+		if e := &s.entries[i]; e.due >= s.count {
+			e.lane.sent.Intended--
+		}
+	}
+	s.entries = s.entries[:0]
+	for _, l := range s.lanes {
+		l.publish()
+	}
+	s.hasEnded = true
+	s.finished.Store(max(now, 1))
+	return clock.Never
+}
+
+// ended is when sending ended.
+func (s *sender) ended() int64 { return s.finished.Load() }
+
+// facts adds what the port tells about itself since the trial began.
+func (s *sender) facts(p trial.Port) trial.Port {
+	p.Down = p.Down || s.down
+	if s.optional.Reporter != nil {
+		st := s.optional.Reporter.Status()
+		p.TxError += st.TxErrors - s.before.TxErrors
+		p.Down = p.Down || st.LinkDown || st.Downs > s.before.Downs
+	}
+	return p
+}

@@ -1,0 +1,130 @@
+package trial
+
+import "math/bits"
+
+// The cells of a Histogram: 64 an octave, so a cell is at most 1/64 of its value wide; exact below 128 ns.
+const (
+	octaves  = 40 // 1 ns .. 2^40 ns, 18 minutes
+	perEight = 6  // log2 of the cells an octave
+	cells    = (octaves - perEight + 1) << perEight
+)
+
+// A Histogram counts times in ns. Its minimum and maximum are exact and clamp its percentiles. The zero value is empty and
+// ready; Record does not allocate once the first value was recorded, or after Grow.
+type Histogram struct {
+	Count    int64
+	Min, Max int64
+	Sum      float64
+	cell     []int64
+}
+
+// Grow allocates the cells, so that Record never does.
+func (h *Histogram) Grow() {
+	if h.cell == nil {
+		h.cell = make([]int64, cells)
+	}
+}
+
+// Record counts n packets at ns; negative times count as 0.
+func (h *Histogram) Record(ns, n int64) {
+	if n <= 0 {
+		return
+	}
+	if ns < 0 {
+		ns = 0
+	}
+	if h.Count == 0 {
+		h.Grow()
+		h.Min, h.Max = ns, ns
+	} else if ns < h.Min {
+		h.Min = ns
+	} else if ns > h.Max {
+		h.Max = ns
+	}
+	h.Count += n
+	h.Sum += float64(ns) * float64(n)
+	h.cell[cell(ns)] += n
+}
+
+// cell is the index of the cell that holds ns.
+func cell(ns int64) int {
+	u := uint64(ns)
+	if u >= 1<<octaves {
+		return cells - 1
+	}
+	shift := bits.Len64(u) - perEight - 1
+	if shift <= 0 {
+		return int(u)
+	}
+	return shift<<perEight + int(u>>shift)
+}
+
+// floor is the least value of a cell.
+func floor(c int) int64 {
+	if c < 2<<perEight {
+		return int64(c)
+	}
+	shift := c>>perEight - 1
+	return int64(c-shift<<perEight) << shift
+}
+
+// Percentile is the value that p percent of the counted values do not exceed (to the cell's width); false if it is empty.
+func (h *Histogram) Percentile(p float64) (int64, bool) {
+	if h.Count == 0 {
+		return 0, false
+	}
+	rank := int64(p / 100 * float64(h.Count))
+	if float64(rank) < p/100*float64(h.Count) {
+		rank++
+	}
+	rank = min(max(rank, 1), h.Count)
+	var seen int64
+	for c, n := range h.cell {
+		if seen += n; seen >= rank {
+			top := h.Max
+			if c+1 < cells {
+				top = floor(c+1) - 1
+			}
+			return min(max(top, h.Min), h.Max), true
+		}
+	}
+	return h.Max, true
+}
+
+// Mean is the mean in ns; false if it is empty.
+func (h *Histogram) Mean() (float64, bool) {
+	if h.Count == 0 {
+		return 0, false
+	}
+	return h.Sum / float64(h.Count), true
+}
+
+// Reset empties it and keeps its cells.
+func (h *Histogram) Reset() {
+	clear(h.cell)
+	h.Count, h.Min, h.Max, h.Sum = 0, 0, 0, 0
+}
+
+// Clone is a copy that shares nothing.
+func (h *Histogram) Clone() Histogram {
+	c := *h
+	c.cell = append([]int64(nil), h.cell...)
+	return c
+}
+
+// Add counts all that o counted.
+func (h *Histogram) Add(o *Histogram) {
+	if o.Count == 0 {
+		return
+	}
+	if h.Count == 0 {
+		*h = o.Clone()
+		return
+	}
+	h.Min, h.Max = min(h.Min, o.Min), max(h.Max, o.Max)
+	h.Count += o.Count
+	h.Sum += o.Sum
+	for i, n := range o.cell {
+		h.cell[i] += n
+	}
+}
