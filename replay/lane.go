@@ -118,7 +118,7 @@ func gaps(s *packet.Store) []int64 {
 // begin sets the lane to the start of a trial.
 func (l *lane) begin(s trial.Spec, points []trial.Point, end int64, share float64, number, pre uint8) error {
 	l.unit, l.pos, l.next, l.gate = s.Unit, 0, 0, math.MinInt64
-	if s.Unit == trial.Factor && l.gaps[l.pass-1] == 0 {
+	if s.Unit == trial.Factor && l.gaps[l.pass-1] == 0 && (l.pass > 1 || s.Loops == 0) {
 		return fmt.Errorf("stream %s: its packets carry no times to replay; give a rate (-b 1G)", l.name)
 	}
 	l.left = math.MaxInt64

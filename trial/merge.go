@@ -8,46 +8,62 @@ import (
 )
 
 // Merge adds two results of the same trial, as lanes, queues or machines counted them: counts and cells add, the stretch of
-// time is the union. It is associative and commutative. Both must hold the same names, or disjoint ones.
+// time is the union, names are sorted. It is associative and commutative, an empty Result changes nothing, and the sum
+// shares no memory with its parts.
 func Merge(a, b Result) (Result, error) {
-	if a.Streams == nil && a.Ports == nil {
-		return b, nil
+	r := Result{Start: a.Start, Elapsed: a.Elapsed, Stopped: a.Stopped || b.Stopped, Cut: a.Cut || b.Cut}
+	switch {
+	case a.empty():
+		r.Start, r.Elapsed = b.Start, b.Elapsed
+	case !b.empty():
+		r.Start = min(a.Start, b.Start)
+		r.Elapsed = time.Duration(max(a.Start+int64(a.Elapsed), b.Start+int64(b.Elapsed)) - r.Start)
 	}
-	if b.Streams == nil && b.Ports == nil {
-		return a, nil
-	}
-	end := max(a.Start+int64(a.Elapsed), b.Start+int64(b.Elapsed))
-	r := Result{Start: min(a.Start, b.Start), Stopped: a.Stopped || b.Stopped, Cut: a.Cut || b.Cut}
-	r.Elapsed = time.Duration(end - r.Start)
-	for _, s := range [][]Stream{a.Streams, b.Streams} {
-		seen := make(map[string]bool, len(s))
-		for i := range s {
-			if seen[s[i].Name] {
-				return Result{}, fmt.Errorf("merge results: stream %q stands twice in one of them", s[i].Name)
-			}
-			seen[s[i].Name] = true
-			j := slices.IndexFunc(r.Streams, func(t Stream) bool { return t.Name == s[i].Name })
-			if j < 0 {
-				r.Streams = append(r.Streams, s[i].clone())
+	for _, part := range []*Result{&a, &b} {
+		if err := part.check(); err != nil {
+			return Result{}, fmt.Errorf("merge results: %w", err)
+		}
+		for i := range part.Streams {
+			s := &part.Streams[i]
+			if j := slices.IndexFunc(r.Streams, func(t Stream) bool { return t.Name == s.Name }); j >= 0 {
+				r.Streams[j].Add(s)
 			} else {
-				r.Streams[j].Add(&s[i])
+				r.Streams = append(r.Streams, s.clone())
 			}
 		}
-	}
-	for _, p := range [][]Port{a.Ports, b.Ports} {
-		for i := range p {
-			j := slices.IndexFunc(r.Ports, func(q Port) bool { return q.Name == p[i].Name })
+		for i := range part.Ports {
+			p := &part.Ports[i]
+			j := slices.IndexFunc(r.Ports, func(q Port) bool { return q.Name == p.Name })
 			if j < 0 {
-				r.Ports = append(r.Ports, p[i])
-				r.Ports[len(r.Ports)-1].Foreign = slices.Clone(p[i].Foreign)
-			} else {
-				r.Ports[j].add(&p[i])
+				j = len(r.Ports)
+				r.Ports = append(r.Ports, Port{Name: p.Name})
 			}
+			r.Ports[j].add(p)
 		}
 	}
 	slices.SortFunc(r.Streams, func(a, b Stream) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(r.Ports, func(a, b Port) int { return cmp.Compare(a.Name, b.Name) })
 	return r, nil
+}
+
+func (r *Result) empty() bool {
+	return r.Start == 0 && r.Elapsed == 0 && len(r.Streams) == 0 && len(r.Ports) == 0
+}
+
+// check refuses a name that stands twice: it would be added to itself.
+func (r *Result) check() error {
+	for i := range r.Streams {
+		name := r.Streams[i].Name
+		if slices.ContainsFunc(r.Streams[:i], func(t Stream) bool { return t.Name == name }) {
+			return fmt.Errorf("stream %q stands twice in one of them", name)
+		}
+	}
+	for i, p := range r.Ports {
+		if slices.ContainsFunc(r.Ports[:i], func(q Port) bool { return q.Name == p.Name }) {
+			return fmt.Errorf("port %q stands twice in one of them", p.Name)
+		}
+	}
+	return nil
 }
 
 func (s *Stream) clone() Stream {

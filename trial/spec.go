@@ -60,6 +60,9 @@ func (s Spec) At(t time.Duration) float64 {
 				return p.Load
 			}
 			q := s.Load[i-1]
+			if p.Load == q.Load { // also where both are +Inf
+				return p.Load
+			}
 			return q.Load + (p.Load-q.Load)*float64(t-q.At)/float64(p.At-q.At)
 		}
 	}

@@ -74,7 +74,7 @@ func (r *Real) drive(s Stepper, cut *atomic.Bool) {
 			if left <= spinFor {
 				break
 			}
-			time.Sleep(min(left-spinFor, longest))
+			sleep(min(left-spinFor, longest))
 		}
 		for next > r.Now() && !cut.Load() {
 		}

@@ -1,6 +1,16 @@
 package clock
 
-import "golang.org/x/sys/unix"
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// sleep is the kernel's own: time.Sleep waits in the poller, which counts whole milliseconds.
+func sleep(d time.Duration) {
+	t := unix.NsecToTimespec(int64(d))
+	_ = unix.ClockNanosleep(unix.CLOCK_MONOTONIC, 0, &t, nil)
+}
 
 func monotonic() int64 {
 	var t unix.Timespec

@@ -2,6 +2,10 @@
 
 package clock
 
+import "time"
+
+func sleep(d time.Duration) { time.Sleep(d) }
+
 func monotonic() int64 { return 0 }
 
 func pin(int) {}

@@ -3,7 +3,10 @@ package match
 import "math/bits"
 
 // windowBits is how far back a Window remembers: a packet that comes more than so many behind the newest is too old to tell.
-const windowBits = 1 << 20
+const (
+	windowBits = 1 << 20
+	words      = windowBits / 64
+)
 
 // Horizon is how many packets behind the newest a missing one counts as certainly lost: deeper reordering than any queue of a
 // device makes within a stream.
@@ -17,7 +20,7 @@ type Window struct {
 	Missing int64
 
 	top  int64 // highest sequence seen + 1
-	bits []uint64
+	bits *[words]uint64
 }
 
 // Answers of a Window.
@@ -30,9 +33,9 @@ const (
 // Reset forgets all; it allocates only the first time.
 func (w *Window) Reset() {
 	if w.bits == nil {
-		w.bits = make([]uint64, windowBits/64)
+		w.bits = new([words]uint64)
 	}
-	clear(w.bits[:min(int64(len(w.bits)), (w.top+63)/64)])
+	clear(w.bits[:min(words, (w.top+63)/64)])
 	*w = Window{bits: w.bits}
 }
 
@@ -43,7 +46,19 @@ func (w *Window) See(low uint32) int {
 		w.TooOld++
 		return Old
 	}
-	if seq >= w.top {
+	if seq == w.top { // the usual case: one more
+		if h := seq - Horizon; h >= 0 && w.bits[uint64(h)/64%words]&(1<<(h%64)) == 0 {
+			w.Missing++
+		}
+		if seq%64 == 0 {
+			w.bits[uint64(seq)/64%words] = 0
+		}
+		w.top++
+		w.set(seq)
+		w.Received++
+		return New
+	}
+	if seq > w.top {
 		w.forward(seq + 1)
 		w.set(seq)
 		w.Received++
@@ -53,7 +68,7 @@ func (w *Window) See(low uint32) int {
 		w.TooOld++
 		return Old
 	}
-	if w.bits[seq/64%int64(len(w.bits))]&(1<<(seq%64)) != 0 {
+	if w.bits[uint64(seq)/64%words]&(1<<(seq%64)) != 0 {
 		w.Duplicated++
 		return Again
 	}
@@ -66,7 +81,7 @@ func (w *Window) See(low uint32) int {
 	return New
 }
 
-func (w *Window) set(seq int64) { w.bits[seq/64%int64(len(w.bits))] |= 1 << (seq % 64) }
+func (w *Window) set(seq int64) { w.bits[uint64(seq)/64%words] |= 1 << (seq % 64) }
 
 // forward moves the top: counts what passes the horizon and clears what will be used again.
 func (w *Window) forward(top int64) {
@@ -77,7 +92,7 @@ func (w *Window) forward(top int64) {
 			break
 		}
 		n = min(n, w.top-from)
-		word := w.bits[from/64%int64(len(w.bits))] >> (from % 64)
+		word := w.bits[uint64(from)/64%words] >> (from % 64)
 		if n < 64 {
 			word &= 1<<n - 1
 		}
@@ -85,10 +100,10 @@ func (w *Window) forward(top int64) {
 		from += n
 	}
 	if top-w.top >= windowBits {
-		clear(w.bits)
+		clear(w.bits[:])
 	} else {
 		for word := (w.top + 63) / 64; word <= (top-1)/64; word++ {
-			w.bits[word%int64(len(w.bits))] = 0
+			w.bits[uint64(word)%words] = 0
 		}
 	}
 	w.top = top

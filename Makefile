@@ -1,0 +1,86 @@
+# make build       the program, static: ./loadtest
+# make demo        a whole search for the limit, on simulated devices
+# make test        all tests; as root on Debian, missing packages are installed first
+# make verify      the repeats: n of n runs on real devices; by hand
+# make bench       packets per second
+# make fuzz TIME=10m   each fuzz target in turn
+# make soak        virtual days
+# make lint, make third-party, make clean
+
+GO      ?= go
+TIME    ?= 5s
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+# What tests on devices need, by name in Debian.
+PACKAGES = iproute2 nftables tshark charon-systemd strongswan-swanctl \
+	libcharon-extra-plugins libstrongswan-extra-plugins libstrongswan-standard-plugins
+
+# Other systems on which the program must build.
+SYSTEMS = linux/arm64 darwin/arm64 freebsd/amd64 windows/amd64
+
+export CGO_ENABLED = 0
+
+.PHONY: demo build test verify bench fuzz lint soak clean go packages cross third-party
+
+build: go
+	$(GO) build -trimpath -buildvcs=false -ldflags '-s -w -X main.release=$(VERSION)' -o loadtest ./cmd/loadtest
+
+demo: build
+	./loadtest demo
+
+test: go packages cross
+	$(GO) vet ./...
+	$(GO) test $$($(GO) list ./... | grep -v /internal/e2e$$)
+	LOADTEST_E2E=1 $(GO) test -p 1 -count 1 -timeout 15m ./internal/e2e
+
+verify: go packages
+	LOADTEST_E2E=1 LOADTEST_VERIFY=1 $(GO) test -p 1 -count 1 -timeout 0 -v ./internal/e2e
+
+soak: go
+	LOADTEST_SOAK=1 $(GO) test -count 1 -timeout 0 -run Soak -v ./...
+
+bench: go
+	@$(GO) test -p 1 -run xxx -bench . -benchmem $$(grep -rl '^func Benchmark' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
+
+fuzz: go
+	@grep -rHo '^func Fuzz[A-Za-z0-9_]*' --include='*_test.go' . | sort | while IFS=: read -r file name; do \
+		echo "$${file%/*} $${name#func }"; \
+		$(GO) test -run xxx -fuzz "^$${name#func }$$" -fuzztime $(TIME) "$${file%/*}" </dev/null || exit 1; \
+	done
+
+lint: go
+	@f=$$(gofmt -l .); [ -z "$$f" ] || { echo "not formatted, gofmt -w:" $$f; exit 1; }
+	$(GO) vet ./...
+	@if command -v staticcheck >/dev/null; then staticcheck ./...; else echo "staticcheck is not installed: skipped"; fi
+
+clean:
+	rm -f loadtest
+
+# Another system's go vet reads tests too; the build shows that the program links.
+cross: go
+	@for s in $(SYSTEMS); do \
+		echo "$$s"; export GOOS=$${s%/*} GOARCH=$${s#*/}; \
+		$(GO) vet ./... && $(GO) build -buildvcs=false -o /dev/null ./cmd/loadtest || exit 1; \
+	done
+
+# Go 1.26 or newer, before anything else says something less clear.
+go:
+	@v=$$($(GO) env GOVERSION 2>&1) || v="none that runs ($$v)"; \
+	case "$$v" in \
+	go1.2[6-9]*|go1.[3-9][0-9]*|go[2-9]*|devel*) ;; \
+	*) echo "loadtest needs Go 1.26 or newer; here is $$v." >&2; \
+	   echo "Install it from https://go.dev/dl/ into /usr/local/go, then: export PATH=/usr/local/go/bin:\$$PATH" >&2; exit 1;; \
+	esac
+
+packages:
+	@[ "$$(id -u)" = 0 ] && [ -f /etc/debian_version ] || exit 0; \
+	missing=$$(for p in $(PACKAGES); do \
+		dpkg-query -W -f='$${db:Status-Status}\n' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
+	[ -n "$$missing" ] || exit 0; \
+	echo "installing" $$missing; export DEBIAN_FRONTEND=noninteractive; \
+	apt-get -qq update && apt-get -qq install -y --no-install-recommends $$missing >/dev/null
+
+# Made from go.mod; a test fails when it is not up to date.
+third-party: go
+	.ci/third-party >THIRD_PARTY.tmp
+	mv THIRD_PARTY.tmp THIRD_PARTY.md

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"loadtest/report"
+	"loadtest/search"
+	"loadtest/trial"
+	"loadtest/units"
+)
+
+// findLimit are the flags of find-limit.
+type findLimit struct {
+	common
+	precision units.Rate
+	retries   int
+	exec      string
+	loss      units.Loss
+	warmup    time.Duration
+}
+
+func newFindLimit() *cobra.Command {
+	f := &findLimit{}
+	c := &cobra.Command{
+		Use:   "find-limit {SOURCE A B | SOURCE PORT | SOURCE TX RX PORT ...}",
+		Short: "Find the highest load without loss",
+		Long: "find-limit searches the highest load that a device forwards without loss (its no-drop rate), by bisection from --rate down.\n" +
+			"A load fails after 1 + --retry-count failed trials, one clean trial is enough; the last line is the answer in Gbps.",
+		Example: "  loadtest find-limit node1.pcap eth2 eth3\n" +
+			"  loadtest find-limit -b 1e9 -p 1e6 node1.pcap node1 node2 sim:vita-1gbe/node1 node2.pcap node2 node1 sim:vita-1gbe/node2",
+		RunE: func(c *cobra.Command, args []string) error {
+			streams, err := parseStreams(c.Name(), args, false)
+			if err != nil {
+				return err
+			}
+			return f.run(c, streams)
+		},
+	}
+	f.flags(c.Flags())
+	return c
+}
+
+func (f *findLimit) flags(fs *pflag.FlagSet) {
+	f.common.flags(fs, "highest load to try, per stream (default: line rate of the slowest port)", "of one trial (default 1s)")
+	rateVar(fs, &f.precision, "precision", "p", "step between loads (default 0.1% of --rate)")
+	fs.IntVarP(&f.retries, "retry-count", "r", 3, "further trials at a load that failed")
+	fs.StringVarP(&f.exec, "exec", "e", "", "shell command that judges each trial, given as JSON on its input: exit 0 passes")
+	fs.VarP(&value[units.Loss]{to: &f.loss, text: "0", parse: units.ParseLoss, kind: "share"}, "loss", "l", "acceptable loss, as 0.5%, 1e-5 or 10ppm")
+	durationVar(fs, &f.warmup, "warmup", "", 300*time.Millisecond, "uncounted traffic before the first trial of each load")
+}
+
+// run searches the limit of the streams.
+func (f *findLimit) run(c *cobra.Command, streams []stream) error {
+	if f.duration == 0 {
+		if c.Flags().Changed("duration") {
+			return usagef("--duration 0: a search needs trials that end, as -D 1")
+		}
+		f.duration = time.Second
+	}
+	if f.retries < 0 {
+		return usagef("--retry-count %d: want 0 or more", f.retries)
+	}
+	s, err := open(c, &f.common, streams)
+	if err != nil {
+		return err
+	}
+	o, err := f.bisect(s)
+	if err != nil {
+		s.Close()
+		return err
+	}
+	set := report.Settings{DurationNs: new(int64(f.duration)), Retries: new(int64(f.retries)), Search: "bisect", Exec: f.exec,
+		GoalLossRatios: []float64{float64(f.loss)}, RateWireBps: report.Number(o.Max), PrecisionWireBps: report.Number(o.Precision)}
+	if o.Unit == trial.Packets {
+		set.RateWireBps, set.PrecisionWireBps, set.RatePps = nil, nil, report.Number(o.Max)
+	}
+	if err := s.begin(set); err != nil {
+		return s.end(err)
+	}
+	so := search.Options{Loss: float64(f.loss), MaxUnsent: float64(s.unsent), Warmup: f.warmup, FirstWarmup: max(f.warmup, min(time.Second, 3*f.warmup))}
+	if f.exec != "" {
+		so.Verdict = func(ctx context.Context, spec trial.Spec, r trial.Result) (bool, string, error) {
+			return s.judge(ctx, f.exec, report.TrialOf(spec, &r, s.about(report.Search)), c.ErrOrStderr())
+		}
+	}
+	if s.line != nil {
+		so.Interval = time.Second / 4
+	}
+	w := &watcher{session: s, retries: f.retries, max: o.Max}
+	so.See = w.see
+	answer, err := search.Run(c.Context(), s.runner, search.Bisect(o), so)
+	return s.end(errors.Join(f.answer(s, w, answer, err), w.err))
+}
+
+// bisect resolves rates for the ports that are open.
+func (f *findLimit) bisect(s *session) (search.BisectOptions, error) {
+	top, err := s.load("rate", f.rate)
+	if err != nil {
+		return search.BisectOptions{}, err
+	}
+	if top.Kind == units.Factor || math.IsInf(top.Value, 1) {
+		return search.BisectOptions{}, usagef("--rate %v: a search needs a highest load, as 10G or 1.2Mpps", f.rate)
+	}
+	step := units.Rate{Kind: top.Kind, Value: top.Value / 1000}
+	if f.precision != (units.Rate{}) {
+		if step, err = s.load("precision", f.precision); err != nil {
+			return search.BisectOptions{}, err
+		}
+		if step.Kind != top.Kind {
+			return search.BisectOptions{}, usagef("--precision %v and --rate %v: want both in bits or both in packets", f.precision, top)
+		}
+	}
+	return search.BisectOptions{Max: top.Value, Precision: step.Value, Unit: unit(top), Duration: f.duration, Retries: f.retries}, nil
+}
+
+// answer writes the verdict and turns it into the run's error.
+func (f *findLimit) answer(s *session, w *watcher, a search.Answer, err error) error {
+	v := &report.Verdict{GoalLossRatio: float64(f.loss), Trials: a.Trials, Limit: report.ByDevice}
+	switch a.Limit {
+	case search.LimitTester:
+		v.Limit = report.ByTester
+	case search.LimitMaximum:
+		v.Limit = report.ByAsked
+		if f.rate == (units.Rate{}) {
+			v.Limit = report.ByLine
+		}
+	}
+	if a.Load > 0 {
+		best := report.TrialOf(trial.Spec{Unit: a.Unit, Load: []trial.Point{{Load: a.Load}}}, &a.Best, s.about(report.Search))
+		v.RateWireBps, v.RatePps = best.RateWireBps, best.RatePps
+		// The grid's load is the answer while what was sent rounds to it; a load is never claimed that was not sent.
+		if v.RateWireBps != nil && a.Unit == trial.WireBits && math.Abs(*v.RateWireBps-a.Load) < a.Step/2 {
+			v.RateWireBps = report.Number(a.Load)
+		}
+	}
+	if a.Unit == trial.WireBits {
+		v.PrecisionBps = report.Number(a.Step)
+		if a.Above > 0 {
+			v.AboveBps = report.Number(a.Above)
+		}
+	}
+	v.Trial, v.AboveTrial = w.number(a.Load), w.number(a.Above)
+	if a.Trials > 0 {
+		if werr := s.write(v); werr != nil {
+			return errors.Join(err, werr)
+		}
+	}
+	switch {
+	case err != nil:
+		return ran(err)
+	case a.Limit == search.LimitTester:
+		return &search.NotMeasured{Reason: fmt.Sprintf("no limit of the device found: above %v the tester is at its own; %s. Lower: -b, or a faster port",
+			units.BitRate(a.Load), a.Reason)}
+	case a.Load == 0:
+		return failure{errors.New("no load passed")}
+	}
+	return nil
+}
+
+// ran marks an error of a run that had begun.
+func ran(err error) error {
+	var not *search.NotMeasured
+	var stop interrupted
+	var use usageError
+	if errors.As(err, &not) || errors.As(err, &stop) || errors.As(err, &use) {
+		return err
+	}
+	return portError{err}
+}

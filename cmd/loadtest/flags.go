@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"loadtest/packet"
+	"loadtest/units"
+)
+
+// A value is a flag of a type with a parser of its own.
+type value[T any] struct {
+	to    *T
+	text  string
+	parse func(string) (T, error)
+	kind  string
+}
+
+func (v *value[T]) String() string { return v.text }
+func (v *value[T]) Type() string   { return v.kind }
+func (v *value[T]) Set(s string) error {
+	t, err := v.parse(s)
+	if err != nil {
+		return err
+	}
+	*v.to, v.text = t, s
+	return nil
+}
+
+func rateVar(f *pflag.FlagSet, to *units.Rate, name, short, usage string) {
+	f.VarP(&value[units.Rate]{to: to, parse: units.ParseRate, kind: "rate"}, name, short, usage)
+}
+
+func durationVar(f *pflag.FlagSet, to *time.Duration, name, short string, or time.Duration, usage string) {
+	*to = or
+	text := ""
+	if or != 0 {
+		text = or.String()
+	}
+	f.VarP(&value[time.Duration]{to: to, text: text, parse: units.ParseDuration, kind: "duration"}, name, short, usage)
+}
+
+// common are the flags of every verb that sends.
+type common struct {
+	rate     units.Rate
+	duration time.Duration
+	drain    time.Duration
+	credit   time.Duration
+	unsent   units.Loss
+	tag      packet.TagMode
+	cpus     []int
+	seed     uint64
+	json     string
+	name     string
+	verbose  bool
+	quiet    bool
+	noColor  bool
+}
+
+func (c *common) flags(f *pflag.FlagSet, rate, duration string) {
+	rateVar(f, &c.rate, "rate", "b", rate)
+	durationVar(f, &c.duration, "duration", "D", 0, duration)
+	f.VarP(f.Lookup("duration").Value, "d", "d", "")
+	f.MarkHidden("d")
+	durationVar(f, &c.drain, "drain", "", 50*time.Millisecond, "silence of our packets that ends a trial")
+	durationVar(f, &c.credit, "credit", "", 10*time.Millisecond, "how late a packet may be sent; what is older stays unsent")
+	c.unsent = 0.002
+	f.Var(&value[units.Loss]{to: &c.unsent, text: "0.2%", parse: units.ParseLoss, kind: "share"}, "max-unsent",
+		"share of a trial that may stay unsent; above it the tester is at fault, not the device (0 against simulated devices)")
+	f.Var(&value[packet.TagMode]{to: &c.tag, text: "auto", parse: parseTag, kind: "mode"}, "tag",
+		"which packets carry a tag: auto (room of zeros), always (any room), never (sent to the byte, matched by flow)")
+	f.Var(&value[[]int]{to: &c.cpus, parse: parseCPUs, kind: "list"}, "cpu", "CPUs for the ports' threads, which then never sleep: 2,3 or 2-5")
+	f.Uint64Var(&c.seed, "seed", 1, "of all chance; it is in the results")
+	f.StringVar(&c.json, "json", "", "write JSON lines as it goes to this file; - is standard output")
+	f.StringVarP(&c.name, "name", "n", "", "name of the device in tables")
+	f.BoolVarP(&c.verbose, "verbose", "v", false, "a block for each trial with all counts, as Snabb's, instead of a line")
+	f.BoolVarP(&c.quiet, "quiet", "q", false, "only the last line")
+	f.BoolVar(&c.noColor, "no-color", false, "no colours; NO_COLOR does the same")
+	f.SortFlags = false
+}
+
+func parseTag(s string) (packet.TagMode, error) {
+	switch s {
+	case "auto":
+		return packet.TagAuto, nil
+	case "always":
+		return packet.TagAlways, nil
+	case "never":
+		return packet.TagNever, nil
+	}
+	return 0, fmt.Errorf("%q: want auto, always or never", s)
+}
+
+func parseCPUs(s string) (cpus []int, err error) {
+	for _, part := range strings.Split(s, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		first, err1 := strconv.Atoi(from)
+		last := first
+		var err2 error
+		if isRange {
+			last, err2 = strconv.Atoi(to)
+		}
+		if err1 != nil || err2 != nil || first < 0 || last < first || last > 4095 {
+			return nil, fmt.Errorf("%q: want CPU numbers as 2,3 or 2-5", s)
+		}
+		for ; first <= last; first++ {
+			cpus = append(cpus, first)
+		}
+	}
+	return cpus, nil
+}

@@ -1,0 +1,94 @@
+// Command loadtest measures what a network device really forwards.
+//
+//	verb, flags ─→ sources, ports ─→ trial.Runner ─→ search or load program ─→ report ─→ text, JSON, exit code
+//
+// Only here: process settings, signals, exit. A verb is a file: flags, help with two examples, one call.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func main() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		s := (<-signals).(syscall.Signal)
+		cancel(interrupted{s})
+		s = (<-signals).(syscall.Signal)
+		fmt.Fprintln(os.Stderr, "loadtest: left at once; finished trials are saved")
+		os.Exit(128 + int(s))
+	}()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the whole program, for tests too.
+func run(ctx context.Context, args []string, in io.Reader, out, talk io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(talk)
+	err := root.ExecuteContext(ctx)
+	code := exitCode(err)
+	if err != nil && !told(err) {
+		fmt.Fprintf(talk, "loadtest: %v\n", err)
+	}
+	return code
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "loadtest",
+		Short: "Measures what a network device really forwards",
+		Long: "loadtest sends captures through a device at a load, counts exactly what comes back, and finds the highest load without loss.\n\n" +
+			"No hardware? loadtest demo",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("%q is no verb; loadtest --help lists them", args[0])
+			}
+			return nil
+		},
+		Run: func(c *cobra.Command, _ []string) { _ = c.Help() },
+	}
+	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		name = strings.ReplaceAll(name, "_", "-")
+		if name == "bitrate" { // Snabb's name
+			name = "rate"
+		}
+		return pflag.NormalizedName(name)
+	})
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usagef("%s: %v; see loadtest %s --help", c.Name(), err, c.Name())
+	})
+	for _, g := range []struct {
+		id, title string
+		verbs     []*cobra.Command
+	}{
+		{"measure", "Measure:", []*cobra.Command{newFindLimit(), newReplay(), newTransient()}},
+		{"prepare", "Prepare:", []*cobra.Command{newGenpcap(), newGenconf()}},
+		{"look", "Look:", []*cobra.Command{newDemo()}},
+		{"other", "Other:", []*cobra.Command{newVersion()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, v := range g.verbs {
+			v.GroupID = g.id
+			root.AddCommand(v)
+		}
+	}
+	root.SetHelpCommandGroupID("other")
+	root.SetCompletionCommandGroupID("other")
+	return root
+}

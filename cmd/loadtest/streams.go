@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"loadtest/packet"
+	"loadtest/pcap"
+)
+
+// A stream is one stream as the arguments say it.
+type stream struct {
+	name, source string
+	tx, rx       string // names of ports; rx "": only sent
+	packets      *packet.Store
+}
+
+// parseStreams reads the arguments of a verb that sends: SOURCE A B, SOURCE PORT in either order, or groups of SOURCE TX RX PORT.
+// sendOnly: with two arguments nothing is expected back.
+func parseStreams(verb string, args []string, sendOnly bool) ([]stream, error) {
+	switch n := len(args); {
+	case n == 2:
+		source, port := args[0], args[1]
+		if isSource(source) == isSource(port) {
+			return nil, usagef("%s: of %q and %q exactly one must be a capture file, the other a port", verb, source, port)
+		}
+		if isSource(port) {
+			source, port = port, source
+		}
+		s := stream{name: port, source: source, tx: port, rx: port}
+		if sendOnly {
+			s.rx = ""
+		}
+		return []stream{s}, nil
+	case n == 3:
+		return []stream{{name: args[1] + "→" + args[2], source: args[0], tx: args[1], rx: args[2]}}, nil
+	case n > 0 && n%4 == 0:
+		return parseGroups(args)
+	}
+	return nil, usagef("%s: %d arguments; want SOURCE A B, SOURCE PORT, or groups of SOURCE TX RX PORT. Read: %s", verb, len(args), groups(args))
+}
+
+// groups shows arguments as groups of four.
+func groups(args []string) string {
+	var b strings.Builder
+	for i := 0; i < max(len(args), 1); i += 4 {
+		g := slices.Clone(args[i:min(i+4, len(args))])
+		for len(g) < 4 {
+			g = append(g, "?")
+		}
+		fmt.Fprintf(&b, "[%s] ", strings.Join(g, " "))
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// parseGroups reads Snabb's form: TX names PORT, and RX must be some group's TX.
+func parseGroups(args []string) (streams []stream, err error) {
+	port := map[string]string{}
+	var names []string
+	for g := range slices.Chunk(args, 4) {
+		if _, twice := port[g[1]]; twice {
+			return nil, usagef("the name %q stands for two streams; each TX needs a name of its own", g[1])
+		}
+		for _, name := range names {
+			if port[name] == g[3] {
+				return nil, usagef("port %s stands for %q and for %q; each group needs a port of its own", g[3], name, g[1])
+			}
+		}
+		port[g[1]] = g[3]
+		names = append(names, g[1])
+	}
+	i := 0
+	for g := range slices.Chunk(args, 4) {
+		i++
+		if g[0] == "none" {
+			continue
+		}
+		rx, ok := port[g[2]]
+		if !ok {
+			return nil, usagef("stream %d expects its packets at %q, but no stream is named so. Names: %s. For a port that only receives: none %s %s PORT",
+				i, g[2], strings.Join(names, ", "), g[2], g[1])
+		}
+		streams = append(streams, stream{name: g[1], source: g[0], tx: g[3], rx: rx})
+	}
+	if len(streams) == 0 {
+		return nil, usagef("every source is none: nothing to send")
+	}
+	return streams, nil
+}
+
+// isSource says whether an argument can only be a source: a file that is there.
+func isSource(s string) bool {
+	info, err := os.Stat(s)
+	return err == nil && !info.IsDir()
+}
+
+// readCaptures reads the captures, each file once.
+func readCaptures(streams []stream) error {
+	read := map[string]*packet.Store{}
+	for i := range streams {
+		s := &streams[i]
+		if s.packets != nil { // generated
+			continue
+		}
+		if read[s.source] == nil {
+			p, err := pcap.ReadFile(s.source)
+			if err != nil {
+				return usageError{err}
+			}
+			read[s.source] = p
+		}
+		s.packets = read[s.source]
+	}
+	return nil
+}
+
+// ports are the names of all ports of the streams, each once.
+func ports(streams []stream) (names []string) {
+	for _, s := range streams {
+		for _, p := range []string{s.tx, s.rx} {
+			if p != "" && !slices.Contains(names, p) {
+				names = append(names, p)
+			}
+		}
+	}
+	return names
+}

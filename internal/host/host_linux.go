@@ -1,0 +1,5 @@
+package host
+
+import "os"
+
+func (f *Facts) system() { f.proc(os.DirFS("/")) }

@@ -1,0 +1,83 @@
+package afpacket_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"loadtest/internal/lab"
+	"loadtest/nic/afpacket"
+)
+
+func TestOpenErrors(t *testing.T) {
+	lab.Need(t, "netns", "afpacket")
+	wire := lab.Veth(t)
+	wire.IP("a", "link", "add", "ens1f0", "type", "veth", "peer", "name", "ens1f1")
+	wire.IP("a", "tuntap", "add", "tun0", "mode", "tun")
+	a, b := wire.Prefix+"-a", wire.Prefix+"-b"
+	for _, tt := range []struct{ name, want string }{
+		{"ens1f01@" + a, `port "ens1f01@` + a + `": no such interface in namespace ` + a + `. Near: ens1f0, ens1f1. All: ip -br -n ` + a + ` link`},
+		{"ens1f@" + a, `. Near: ens1f0, ens1f1. All: `},
+		{"a0@" + b, `port "a0@` + b + `": no such interface in namespace ` + b + `. Near: b0; in namespace ` + a + `: a0@` + a + `. All: ip -br -n ` + b + ` link`},
+		{"ens1f0", `port "ens1f0": no such interface. In namespace ` + a + `: ens1f0@` + a + `. All: ip -br link`},
+		{"a0@" + wire.Prefix, `port "a0@` + wire.Prefix + `": no network namespace "` + wire.Prefix + `"; there are: `},
+		{"a0@/run/netns/" + wire.Prefix, `: no network namespace "/run/netns/` + wire.Prefix + `"; there are: `},
+		{"a0@/dev/null", `port "a0@/dev/null": entering the network namespace "/dev/null": invalid argument`},
+		{"tun0@" + a, `port "tun0@` + a + `": not an Ethernet interface (ARP hardware type 65534)`},
+		{"", `port "": no such interface. All: ip -br link`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d, err := afpacket.Open(tt.name, afpacket.Options{})
+			if err == nil {
+				d.Queues[0].Close()
+				t.Fatal("opened")
+			}
+			if !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("\n got %v\nwant %s", err, tt.want)
+			}
+		})
+	}
+	open(t, "a0@/run/netns/"+a, afpacket.Options{}) // a path is good, too
+}
+
+// TestPrivilege opens in a child process that is root without the capabilities.
+func TestPrivilege(t *testing.T) {
+	if name := os.Getenv("LOADTEST_OPEN"); name != "" {
+		_, err := afpacket.Open(name, afpacket.Options{})
+		fmt.Printf("error: %v\n", err)
+		return
+	}
+	lab.Need(t, "netns", "afpacket")
+	wire := lab.Veth(t)
+	for name, want := range map[string]string{
+		"lo": "lo: a packet socket needs CAP_NET_RAW. Use sudo, or once: setcap " +
+			"cap_net_raw,cap_net_admin,cap_bpf,cap_perfmon,cap_ipc_lock+ep $(command -v loadtest)",
+		wire.A: `port "` + wire.A + `": entering the network namespace "` + wire.Prefix + `-a" needs CAP_SYS_ADMIN: use sudo`,
+	} {
+		done := make(chan string)
+		go func() {
+			runtime.LockOSThread() // for good: the thread ends with this goroutine
+			for _, capability := range []uintptr{unix.CAP_NET_RAW, unix.CAP_SYS_ADMIN} {
+				if err := unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0); err != nil {
+					done <- err.Error()
+					return
+				}
+			}
+			child := exec.Command(os.Args[0], "-test.run=^TestPrivilege$")
+			child.Env = append(os.Environ(), "LOADTEST_OPEN="+name)
+			out, err := child.CombinedOutput()
+			if err != nil {
+				out = append(out, err.Error()...)
+			}
+			done <- string(out)
+		}()
+		if got := <-done; !strings.Contains(got, "error: "+want+"\n") {
+			t.Errorf("\n got %s\nwant %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+// Package dial gives devices for names of ports, and the clock they live on.
+//
+//	sim:NETWORK/PORT ─→ dut.Network, virtual clock      afpacket:IF[@NETNS], IF, PCI address ─→ nic/afpacket, real clock
+//	pcap:FILE        ─→ nic/mem, either clock
+package dial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"loadtest/dut"
+	"loadtest/internal/clock"
+	"loadtest/nic"
+	"loadtest/nic/afpacket"
+	"loadtest/nic/mem"
+)
+
+// Open opens every named port, or none: then the error says which one and why. Ports of one simulated network share it. The
+// devices are keyed by the names as given; Close closes them.
+func Open(ctx context.Context, names ...string) (map[string]nic.Device, clock.Clock, error) {
+	var addresses []address
+	for _, name := range names {
+		a, err := parse(name, "/sys")
+		if err != nil {
+			return nil, nil, err
+		}
+		addresses = append(addresses, a)
+	}
+	if err := oneClock(addresses); err != nil {
+		return nil, nil, err
+	}
+	networks, c, err := world(addresses)
+	if err != nil {
+		return nil, nil, err
+	}
+	devices := make(map[string]nic.Device)
+	for _, a := range addresses {
+		if _, ok := devices[a.name]; ok {
+			continue
+		}
+		d, err := nic.Device{}, context.Cause(ctx)
+		if err == nil {
+			d, err = open(a, networks, c)
+		}
+		if err != nil {
+			return nil, nil, errors.Join(err, Close(devices))
+		}
+		d.Info.Name = a.name
+		devices[a.name] = d
+	}
+	return devices, c, nil
+}
+
+// Close closes all queues of all devices.
+func Close(devices map[string]nic.Device) error {
+	var all []error
+	for name, d := range devices {
+		for _, q := range d.Queues {
+			if err := q.Close(); err != nil {
+				all = append(all, fmt.Errorf("close port %q: %w", name, err))
+			}
+		}
+	}
+	return errors.Join(all...)
+}
+
+// oneClock refuses ports that no trial can have together.
+func oneClock(addresses []address) error {
+	var simulated, real string
+	for _, a := range addresses {
+		switch a.backend {
+		case "sim":
+			simulated = a.name
+		case "afpacket":
+			real = a.name
+		}
+	}
+	if simulated != "" && real != "" {
+		return fmt.Errorf("%s runs in simulated time and %s in real time: a trial has either simulated or real ports "+
+			"(pcap:FILE goes with both)", simulated, real)
+	}
+	return nil
+}
+
+// world makes the simulated networks, and the clock that drives them; without any it is the machine's clock.
+func world(addresses []address) (map[string]*dut.Network, clock.Clock, error) {
+	networks := make(map[string]*dut.Network)
+	var steppers []clock.Stepper
+	for _, a := range addresses {
+		if a.backend != "sim" || networks[a.network] != nil {
+			continue
+		}
+		n, err := dut.LoadNetwork(a.network)
+		if err != nil {
+			return nil, nil, fmt.Errorf("port %q: %w", a.name, err)
+		}
+		networks[a.network] = n
+		steppers = append(steppers, n)
+	}
+	if len(steppers) > 0 {
+		return networks, clock.NewVirtual(steppers...), nil
+	}
+	return networks, clock.NewReal(), nil
+}
+
+func open(a address, networks map[string]*dut.Network, c clock.Clock) (nic.Device, error) {
+	switch a.backend {
+	case "sim":
+		d, err := networks[a.network].Port(a.device)
+		if err != nil {
+			err = fmt.Errorf("port %q: %w", a.name, err)
+		}
+		return d, err
+	case "pcap":
+		return capture(a, c)
+	default:
+		var o afpacket.Options
+		if r, ok := c.(*clock.Real); ok {
+			o.Epoch = r.Epoch()
+		}
+		return afpacket.Open(a.device, o)
+	}
+}
+
+// capture makes the file. Its times are of the day on the real clock, and since 1970 on a virtual one, so that the same run
+// writes the same file.
+func capture(a address, c clock.Clock) (nic.Device, error) {
+	f, err := os.Create(a.device)
+	if err != nil {
+		return nic.Device{}, fmt.Errorf("port %q: %w", a.name, err)
+	}
+	var zero int64
+	if !c.Virtual() {
+		zero = time.Now().UnixNano() - c.Now()
+	}
+	d, err := mem.Capture(a.name, f, zero)
+	if err != nil {
+		f.Close()
+		return d, fmt.Errorf("port %q: %s: %w", a.name, a.device, err)
+	}
+	return d, nil
+}
+
+// An address is a name taken apart.
+type address struct {
+	name    string
+	backend string // sim, afpacket, pcap
+	network string // sim: name or path
+	device  string // interface[@namespace], port or file
+}
+
+// parse reads a name. sys is where sysfs(5) is.
+func parse(name, sys string) (a address, err error) {
+	a.name = name
+	if slot, ok := slot(name); ok {
+		a.backend = "afpacket"
+		a.device, err = pciInterface(name, slot, sys)
+		return a, err
+	}
+	backend, rest, ok := strings.Cut(name, ":")
+	if !ok {
+		backend, rest = "afpacket", name
+	}
+	a.backend, a.device = backend, rest
+	switch backend {
+	case "afpacket", "pcap":
+		if rest == "" {
+			err = fmt.Errorf("port %q: want %s", name, map[string]string{
+				"afpacket": "the name of an interface, as eth2 or eth2@NETNS", "pcap": "a file's name, as pcap:out.pcap"}[backend])
+		}
+	case "sim":
+		i := strings.LastIndexByte(rest, '/')
+		if i <= 0 || i == len(rest)-1 {
+			return a, fmt.Errorf("port %q: want sim:NETWORK/PORT; networks: %s, or a YAML file", name, strings.Join(dut.Networks(), ", "))
+		}
+		a.network, a.device = rest[:i], rest[i+1:]
+	default:
+		err = fmt.Errorf("port %q: no backend %q; there are: afpacket, pcap, sim, and an interface's name alone", name, backend)
+	}
+	return a, err
+}

@@ -1,0 +1,212 @@
+package pcap_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"loadtest/pcap"
+)
+
+func TestReadErrors(t *testing.T) {
+	ng := func(parts ...[]byte) []byte { return append(section(le), join(parts...)...) }
+	eth := face(le, 1, 0)
+	head := header(le, micros, 1)
+	one := join(head, plain(le, s0, 0, "abc")) // the next record is at 24+19
+	wrongEnd := block(le, 5, []byte("statistics"))
+	wrongEnd[len(wrongEnd)-4]++
+	for _, tt := range []struct {
+		name string
+		file []byte
+		want string
+	}{
+		{"empty file", nil, "empty file: want pcap or pcapng: unexpected EOF"},
+		{"3 bytes", []byte{0xd4, 0xc3, 0xb2}, "3 bytes are no capture: want pcap or pcapng: unexpected EOF"},
+		{"cut header", head[:10], "a pcap header has 24 bytes, 10 there: unexpected EOF"},
+		{"version", headerOf(be, micros, 543, 0, 1), "pcap version 543.0: want 2.4"},
+		{"loopback", header(le, micros, 0), "link type 0 (BSD loopback) cannot be told from Ethernet here: want a capture of another interface"},
+		{"cut record header", join(one, plain(le, s0, 0, "abc")[:7]), "packet 2 at byte 43: a record header has 16 bytes, 7 there: unexpected EOF"},
+		{"cut packet", join(one, record(le, s0, 0, 1514, 1514, strings.Repeat("x", 20))), "packet 2 at byte 43: 1514 bytes promised, 20 there: unexpected EOF"},
+		{"lying length", join(one, record(le, s0, 0, 1<<32-1, 3, "abc")), "packet 2 at byte 43: 4294967295 bytes promised: want at most 134217728"},
+		{"lying wire length", join(one, record(le, s0, 0, 3, 1<<31, "abc")), "packet 2 at byte 43: 2147483648 bytes on the wire: want at most 2147483647"},
+
+		{"cut section header", section(le)[:20], "packet 1 at byte 0: block type 0xa0d0d0a: 28 bytes promised, 20 there: unexpected EOF"},
+		{"cut block header", ng(eth[:5]), "packet 1 at byte 28: a block has 12 bytes or more, 5 there: unexpected EOF"},
+		{"cut packet block", ng(eth, whole(le, 0, at, "abc"), whole(le, 0, at, "abc")[:30]),
+			"packet 2 at byte 84: block type 0x6: 36 bytes promised, 30 there: unexpected EOF"},
+		{"cut other block", ng(eth, wrongEnd[:21]), "packet 1 at byte 48: block type 0x5: 24 bytes promised, 21 there: unexpected EOF"},
+		{"byte order", join([]byte{0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0, 1, 2, 3, 4}),
+			"packet 1 at byte 0: section header with byte order 01 02 03 04: want 1a 2b 3c 4d or 4d 3c 2b 1a"},
+		{"pcapng version", sectionOf(be, 2, 0), "packet 1 at byte 0: pcapng version 2.0: want 1.0"},
+		{"short section header", block(le, 0x0a0d0d0a, le.AppendUint32(nil, 0x1a2b3c4d)), "packet 1 at byte 0: section header of 16 bytes: want 28 or more"},
+		{"odd block", ng(le.AppendUint32(le.AppendUint32(nil, 9), 13), make([]byte, 5)),
+			"packet 1 at byte 28: block type 0x9 of 13 bytes: want a multiple of 4, at least 12"},
+		{"block of 0 bytes", ng(make([]byte, 12)), "packet 1 at byte 28: block type 0x0 of 0 bytes: want a multiple of 4, at least 12"},
+		{"lying block", ng(le.AppendUint32(le.AppendUint32(nil, 6), 0xfffffffc), make([]byte, 50)),
+			"packet 1 at byte 28: block type 0x6 of 4294967292 bytes: want at most 268435456"},
+		{"lying other block", ng(le.AppendUint32(le.AppendUint32(nil, 9), 0xfffffffc), make([]byte, 52)),
+			"packet 1 at byte 28: block type 0x9: 4294967292 bytes promised, 60 there: unexpected EOF"},
+		{"trailer", ng(wrongEnd), "packet 1 at byte 28: block type 0x5 of 24 bytes ends with length 25"},
+		{"packet trailer", append(ng(eth, whole(le, 0, at, "abc")[:32]), 9, 0, 0, 0), "packet 1 at byte 48: block type 0x6 of 36 bytes ends with length 9"},
+		{"short interface", ng(block(le, 1, make([]byte, 4))), "packet 1 at byte 28: interface description of 16 bytes: want 20 or more"},
+		{"short packet block", ng(eth, block(le, 6, make([]byte, 16))), "packet 1 at byte 48: packet block of 28 bytes: want 32 or more"},
+		{"short simple packet", ng(eth, block(le, 3, nil)), "packet 1 at byte 48: simple packet block of 12 bytes: want 16 or more"},
+		{"unknown interface", ng(eth, whole(le, 1, at, "abc")), "packet 1 at byte 48: interface 1: the section has described 1, counted from 0"},
+		{"interface of another section", ng(eth, section(le), whole(le, 0, at, "abc")), "packet 1 at byte 76: interface 0: the section has described 0, counted from 0"},
+		{"simple packet without interface", ng(simple(le, 3, "abc")), "packet 1 at byte 28: simple packet block before any interface of its section"},
+		{"packet longer than its block", ng(eth, enhanced(le, 0, at, 1514, 1514, "abc")), "packet 1 at byte 48: 1514 bytes promised, 4 in the block"},
+		{"simple packet longer than its block", ng(eth, simple(le, 1514, "abc")), "packet 1 at byte 48: 1514 bytes promised, 4 in the block"},
+		{"lying packet", ng(eth, enhanced(le, 0, at, 1<<31, 3, "abc")), "packet 1 at byte 48: 2147483648 bytes promised: want at most 134217728"},
+		{"lying simple packet", ng(eth, simple(le, 1<<31, "abc")), "packet 1 at byte 48: 2147483648 bytes promised: want at most 134217728"},
+		{"two link types", ng(eth, face(le, 113, 0), whole(le, 0, at, "abc"), whole(le, 1, at, "abc")),
+			"packet 2 at byte 104: link type 113 (Linux cooked) after packets with 1 (Ethernet): want one link type, a file for each"},
+		{"unnamed link type", ng(eth, face(le, 999, 0), whole(le, 1, at, "abc"), whole(le, 0, at, "abc")),
+			"packet 2 at byte 104: link type 1 (Ethernet) after packets with 999: want one link type, a file for each"},
+		{"loopback in pcapng", ng(face(le, 0, 0), whole(le, 0, at, "abc")),
+			"packet 1 at byte 48: link type 0 (BSD loopback) cannot be told from Ethernet here: want a capture of another interface"},
+		{"time", ng(eth, whole(le, 0, 1<<63, "abc")), "packet 1 at byte 48: time 9223372036854775808 in the interface's units is after the year 2262"},
+		{"time with offset", ng(face(le, 1, 0, option(le, 14, le.AppendUint64(nil, 9e9)...)), whole(le, 0, at, "abc")),
+			"packet 1 at byte 60: time 1709208000000000 in the interface's units is after the year 2262"},
+		{"time offset", ng(face(le, 1, 0, option(le, 14, le.AppendUint64(nil, 1e10)...))),
+			"packet 1 at byte 28: interface 0: time offset of 10000000000 s: want less than 292 years"},
+		{"resolution", ng(eth, face(le, 1, 0, option(le, 9, 1, 2))), "packet 1 at byte 48: interface 1: option 9 of 2 bytes: want 1"},
+		{"option", ng(face(le, 1, 0, []byte{2, 0, 200, 0, 'e', 't', 'h', '0'})), "packet 1 at byte 28: interface 0: option 2: 200 bytes promised, 4 in the block"},
+		{"packet option", ng(eth, enhanced(le, 0, at, 3, 3, "abc", []byte{2, 0, 4, 0})), "packet 1 at byte 48: option 2: 4 bytes promised, 0 in the block"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := readBoth(t, "mix.pcap", tt.file)
+			if err == nil || err.Error() != "mix.pcap: "+tt.want {
+				t.Errorf("\n got %v\nwant mix.pcap: %s", err, tt.want)
+			}
+			pcapError(t, err)
+		})
+	}
+}
+
+func TestForeignFiles(t *testing.T) {
+	erf := []byte{0, 0, 0, 0, 0xc0, 0xb2, 0xe0, 0x65, 2, 4, 0, 82, 0, 0, 0, 64, 0, 0}
+	for _, tt := range []struct{ name, file, want string }{
+		{"gzip", "\x1f\x8b\x08\x00", "a gzip file, want pcap or pcapng: unpack it with gunzip"},
+		{"zstd", "\x28\xb5\x2f\xfd", "a zstd file, want pcap or pcapng: unpack it with unzstd"},
+		{"modified", "\x34\xcd\xb2\xa1\x02\x00", "a modified pcap (a1b2cd34) file, want pcap or pcapng: convert it with editcap -F pcapng"},
+		{"modified, big endian", "\xa1\xb2\xcd\x34", "a modified pcap (a1b2cd34) file, want pcap or pcapng: convert it with editcap -F pcapng"},
+		{"snoop", "snoop\x00\x00\x00\x00\x00\x00\x02", "a snoop file, want pcap or pcapng: convert it with editcap -F pcapng"},
+		{"erf", string(erf), "looks like an ERF file, want pcap or pcapng: convert it with editcap -F pcapng"},
+		{"text", "interfaces:\n  - eth0\n", `a text file ("interfaces:"), want pcap or pcapng`},
+		{"cut text", "<!DOCTYPE html> \xe2\x82", `a text file ("<!DOCTYPE html> \xe2\x82"), want pcap or pcapng`},
+		{"git lfs", "version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS file, want pcap or pcapng: fetch the file itself with git lfs pull"},
+		{"unknown", "\x00\x01\x02\x03\x04", "begins with 00 01 02 03, want pcap (d4 c3 b2 a1, 4d 3c b2 a1 or their reverse) or pcapng (0a 0d 0d 0a)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := readBoth(t, "f", []byte(tt.file))
+			if err == nil || err.Error() != "f: "+tt.want {
+				t.Errorf("\n got %v\nwant f: %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestReadFileErrors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none.pcap")
+	_, err := pcap.ReadFile(path)
+	if !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), path+": open: ") {
+		t.Errorf("ReadFile of nothing: %v, want %s: open: …", err, path)
+	}
+	pcapError(t, err)
+	_, err = pcap.ReadFile(t.TempDir())
+	if err == nil {
+		t.Fatal("ReadFile of a folder: no error")
+	}
+	pcapError(t, err)
+}
+
+// What the reader underneath says is kept: it is not the file that is cut.
+func TestReaderFails(t *testing.T) {
+	broken := errors.New("disk on fire")
+	file := join(header(le, micros, 1), plain(le, s0, 0, "abc"), plain(le, s0, 0, "def"))
+	for _, n := range []int{0, 3, 20, 24, 30, 43, 50, 60} {
+		s, err := pcap.Read("f", io.MultiReader(bytes.NewReader(file[:n]), iotest.ErrReader(broken)))
+		if s != nil || !errors.Is(err, broken) || errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("after %d bytes: %v, %v, want the reader's error", n, s, err)
+		}
+	}
+	_, err := pcap.Read("f", stalled{})
+	if !errors.Is(err, io.ErrNoProgress) {
+		t.Errorf("a reader that gives nothing: %v, want %v", err, io.ErrNoProgress)
+	}
+}
+
+type stalled struct{}
+
+func (stalled) Read([]byte) (int, error) { return 0, nil }
+
+// A length is only a promise: nothing is allocated for it until the bytes come.
+func TestLyingLengthsCostNothing(t *testing.T) {
+	for name, file := range map[string][]byte{
+		"pcap":   join(header(le, micros, 1), record(le, s0, 0, 1<<27, 1<<27, "abc")),
+		"pcapng": join(section(le), face(le, 1, 0), le.AppendUint32(le.AppendUint32(nil, 6), 1<<28), make([]byte, 100)),
+		"other":  join(section(le), le.AppendUint32(le.AppendUint32(nil, 9), 1<<31), make([]byte, 100)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := pcap.Read("f", stream{bytes.NewReader(file)})
+			runtime.ReadMemStats(&after)
+			if !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("%v, want unexpected EOF", err)
+			}
+			if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
+				t.Errorf("%d bytes allocated, want at most 1 MiB", got)
+			}
+		})
+	}
+}
+
+// Every prefix of a file is an error that says how far it is whole, or, cut between two records, a shorter capture.
+func TestCutAnywhere(t *testing.T) {
+	type part struct {
+		b      []byte
+		packet bool
+	}
+	for name, parts := range map[string][]part{
+		"pcap": {{header(le, micros, 1), false}, {plain(le, s0, 0, "abc"), true}, {plain(le, s0, 0, ""), true}, {plain(le, s0, 0, "defgh"), true}},
+		"pcapng": {{section(be), false}, {face(be, 1, 0, option(be, 9, 9)), false}, {whole(be, 0, 1, "abc"), true}, {block(be, 5, []byte("x")), false},
+			{obsolete(be, 0, 2, 9, "abcd"), true}, {section(le), false}, {face(le, 1, 9), false}, {simple(le, 99, "123456789"), true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var file []byte
+			for _, p := range parts {
+				file = append(file, p.b...)
+			}
+			start, number, whole := 0, 0, 0 // of the part that byte n is in
+			for n := range len(file) + 1 {
+				if n == start+len(parts[number].b) {
+					if parts[number].packet {
+						whole++
+					}
+					start, number = n, min(number+1, len(parts)-1)
+				}
+				s, err := readBoth(t, "f", file[:n])
+				if n == start && n > 0 {
+					if err != nil || s.Len() != whole {
+						t.Fatalf("cut at %d, between records: %v, want %d packets", n, err, whole)
+					}
+					continue
+				}
+				if !errors.Is(err, io.ErrUnexpectedEOF) {
+					t.Fatalf("cut at %d: %v, want unexpected EOF", n, err)
+				}
+				e := pcapError(t, err)
+				if e.Packet != 0 && e.Packet != whole+1 || e.Packet == 0 && number > 0 || e.Offset != int64(start) {
+					t.Fatalf("cut at %d: %v, want packet %d at byte %d", n, err, whole+1, start)
+				}
+			}
+		})
+	}
+}

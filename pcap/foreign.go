@@ -1,0 +1,89 @@
+package pcap
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// foreign says what a file that is neither pcap nor pcapng looks like, by its first bytes, and what would be right.
+func foreign(b []byte) error {
+	convert := "convert it with editcap -F pcapng"
+	for _, f := range []struct{ magic, name, right string }{
+		{"\x1f\x8b", "gzip", "unpack it with gunzip"},
+		{"\x28\xb5\x2f\xfd", "zstd", "unpack it with unzstd"},
+		{"\xfd7zXZ\x00", "xz", "unpack it with unxz"},
+		{"BZh", "bzip2", "unpack it with bunzip2"},
+		{"\x04\x22\x4d\x18", "lz4", "unpack it with unlz4"},
+		{"PK\x03\x04", "zip", "unpack it with unzip"},
+		{"7z\xbc\xaf\x27\x1c", "7z", "unpack it with 7z x"},
+		{"\xa1\xb2\xcd\x34", "modified pcap (a1b2cd34)", convert},
+		{"\x34\xcd\xb2\xa1", "modified pcap (a1b2cd34)", convert},
+		{"\xa1\xb2\x34\xcd", "pcap of a Nokia or old SuSE system (a1b234cd)", convert},
+		{"\xcd\x34\xb2\xa1", "pcap of a Nokia or old SuSE system (a1b234cd)", convert},
+		{"\x1c\x00\x01\xac", "pcap of an IXIA", convert},
+		{"\xac\x01\x00\x1c", "pcap of an IXIA", convert},
+		{"\x1c\x00\x01\xab", "pcap of an IXIA", convert},
+		{"\xab\x01\x00\x1c", "pcap of an IXIA", convert},
+		{"snoop\x00\x00\x00", "snoop", convert},
+		{"TRSNIFF data    \x1a", "Sniffer capture", convert},
+		{"GMBU", "Network Monitor capture", convert},
+		{"RTSS", "Network Monitor capture", convert},
+		{"iptrace ", "iptrace", convert},
+		{"version https://git-lfs", "pointer of Git LFS", "fetch the file itself with git lfs pull"},
+	} {
+		if bytes.HasPrefix(b, []byte(f.magic)) {
+			return fmt.Errorf("a %s file, want pcap or pcapng: %s", f.name, f.right)
+		}
+	}
+	switch {
+	case isERF(b):
+		return fmt.Errorf("looks like an ERF file, want pcap or pcapng: %s", convert)
+	case isText(b):
+		line, _, _ := bytes.Cut(b, []byte("\n"))
+		return fmt.Errorf("a text file (%s), want pcap or pcapng", strconv.Quote(string(line[:min(len(line), 40)])))
+	}
+	return fmt.Errorf("begins with % x, want pcap (d4 c3 b2 a1, 4d 3c b2 a1 or their reverse) or pcapng (0a 0d 0d 0a)", b[:4])
+}
+
+// isERF guesses by the first record, as ERF has no magic: a time since 1990 (fraction, seconds; little endian), a known type,
+// a record length that holds its own header.
+func isERF(b []byte) bool {
+	if len(b) < 16 {
+		return false
+	}
+	seconds := int64(binary.LittleEndian.Uint32(b[4:]))
+	typ, length := b[8]&0x7f, binary.BigEndian.Uint16(b[10:])
+	y := time.Unix(seconds, 0).UTC().Year()
+	return y >= 1990 && y < 2100 && typ >= 1 && typ <= 28 && length >= 16
+}
+
+// isText reports whether all bytes are printable; the last character may be cut.
+func isText(b []byte) bool {
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			return len(b) < utf8.UTFMax && !utf8.FullRune(b)
+		case r < ' ' && r != '\n' && r != '\r' && r != '\t', r == 0x7f:
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}
+
+// linkName is a link type for a message. Numbers: tcpdump.org/linktypes.html.
+func linkName(n uint16) string {
+	name := map[uint16]string{
+		0: "BSD loopback", 1: "Ethernet", 9: "PPP", 101: "raw IP", 104: "Cisco HDLC", 105: "802.11", 108: "OpenBSD loopback",
+		113: "Linux cooked", 127: "802.11 radiotap", 228: "IPv4", 229: "IPv6", 253: "netlink", 276: "Linux cooked v2",
+	}[n]
+	if name == "" {
+		return strconv.Itoa(int(n))
+	}
+	return fmt.Sprintf("%d (%s)", n, name)
+}

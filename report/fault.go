@@ -1,0 +1,90 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// faults says what is wrong with a trial: each kind with its streams, then what the ports saw, then why it ended or was judged so.
+func faults(t *Trial) []string {
+	var out []string
+	for _, k := range []struct {
+		name string
+		of   func(*TrialStream) (n, base int64) // base: what a share is taken of; 0 = none
+	}{
+		{"lost", func(s *TrialStream) (int64, int64) { return value(s.Lost), s.Sent }},
+		{"unsent", func(s *TrialStream) (int64, int64) { return s.Unsent, s.Intended }},
+		{"duplicated", func(s *TrialStream) (int64, int64) { return s.Duplicated, 0 }},
+		{"late", func(s *TrialStream) (int64, int64) { return s.Late, 0 }},
+		{"surplus", func(s *TrialStream) (int64, int64) { return s.Surplus, 0 }},
+		{"corrupt", func(s *TrialStream) (int64, int64) { return s.Corrupt, 0 }},
+		{"reordered", func(s *TrialStream) (int64, int64) { return s.Reordered, 0 }},
+		{"skipped", func(s *TrialStream) (int64, int64) { return s.Skipped, 0 }},
+	} {
+		var of []string
+		for i := range t.Streams {
+			s := &t.Streams[i]
+			n, base := k.of(s)
+			switch {
+			case n == 0:
+			case base == 0 || t.Stopped: // the share of a trial that ended early is no share of a trial
+				of = append(of, fmt.Sprintf("%d %s", n, s.Name))
+			default:
+				of = append(of, fmt.Sprintf("%d (%s) %s", n, part(n, base), s.Name))
+			}
+		}
+		if of != nil {
+			out = append(out, k.name+" "+strings.Join(of, ", "))
+		}
+	}
+	for i := range t.Ports {
+		out = append(out, portFaults(&t.Ports[i])...)
+	}
+	if t.Stopped && !strings.HasPrefix(t.Reason, "stopped early") {
+		out = append(out, "stopped early")
+	}
+	if t.Cut {
+		out = append(out, "interrupted")
+	}
+	if r := news(t.Reason, out); r != "" {
+		out = append(out, r)
+	}
+	return out
+}
+
+// news is a reason, unless the counts that were told already say it: "lost 9 node1" after "lost 9 (0.12 %) node1".
+func news(reason string, told []string) string {
+	for _, kind := range []string{"lost ", "unsent ", "link down"} {
+		for _, s := range told {
+			if strings.HasPrefix(reason, kind) && strings.HasPrefix(s, kind) {
+				return ""
+			}
+		}
+	}
+	return reason
+}
+
+func portFaults(p *TrialPort) (out []string) {
+	if len(p.Foreign) > 0 {
+		out = append(out, fmt.Sprintf("foreign %s at %s", kinds(p.Foreign), p.Name))
+	}
+	if p.Missed != 0 {
+		out = append(out, fmt.Sprintf("missed %d at %s", p.Missed, p.Name))
+	}
+	if p.TxError != 0 {
+		out = append(out, fmt.Sprintf("driver could not send %d at %s", p.TxError, p.Name))
+	}
+	if p.Down {
+		out = append(out, "link down at "+p.Name)
+	}
+	return out
+}
+
+// kinds lists foreign packets: "37 ARP, 4 LLDP".
+func kinds(f []Foreign) string {
+	var of []string
+	for _, k := range f {
+		of = append(of, fmt.Sprintf("%d %s", k.Packets, k.Kind))
+	}
+	return strings.Join(of, ", ")
+}

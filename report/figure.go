@@ -1,0 +1,170 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"loadtest/units"
+)
+
+// absent stands in texts for what was not measured.
+const absent = "–"
+
+// A scale is the unit that all rates of a text share, so that columns compare.
+type scale struct {
+	unit string
+	base float64
+}
+
+// scaleFor chooses Gbps from 100 Mbit/s up, as Snabb's texts always do, and finer units for slow lines.
+func scaleFor(bps float64) scale {
+	switch {
+	case bps >= 100e6:
+		return scale{"Gbps", 1e9}
+	case bps >= 100e3:
+		return scale{"Mbps", 1e6}
+	case bps > 0:
+		return scale{"kbps", 1e3}
+	}
+	return scale{"Gbps", 1e9}
+}
+
+// number is a rate without its unit.
+func (s scale) number(bps *float64) string {
+	if bps == nil {
+		return absent
+	}
+	return fmt.Sprintf("%.3f", *bps/s.base)
+}
+
+// rate is a rate with its unit.
+func (s scale) rate(bps *float64) string {
+	if bps == nil {
+		return absent
+	}
+	return s.number(bps) + " " + s.unit
+}
+
+// six is n/base with Lua's six decimals, as Snabb prints rates.
+func six(n *float64, base float64) string {
+	if n == nil {
+		return absent
+	}
+	return fmt.Sprintf("%f", *n/base)
+}
+
+// share is n of a whole in percent.
+func share(r *float64) string {
+	if r == nil {
+		return absent
+	}
+	return units.Ratio(*r).String()
+}
+
+// part is n of a whole in percent; a dash if there is no whole.
+func part(n, of int64) string {
+	if of == 0 {
+		return absent
+	}
+	return units.Ratio(float64(n) / float64(of)).String()
+}
+
+// delay is a time in ns to about three digits: 850ns, 3.4µs, 112µs, 1.25ms, 12.5ms, 1.25s.
+func delay(ns *int64) string {
+	if ns == nil {
+		return absent
+	}
+	n := float64(*ns)
+	switch {
+	case n < 1e3:
+		return fmt.Sprintf("%.0fns", n)
+	case n < 9.95e3:
+		return fmt.Sprintf("%.1fµs", n/1e3)
+	case n < 999.5e3:
+		return fmt.Sprintf("%.0fµs", n/1e3)
+	case n < 9.995e6:
+		return fmt.Sprintf("%.2fms", n/1e6)
+	case n < 999.5e6:
+		return fmt.Sprintf("%.1fms", n/1e6)
+	}
+	return fmt.Sprintf("%.2fs", n/1e9)
+}
+
+// seconds is a time as trial lines have it.
+func seconds(ns int64) string { return fmt.Sprintf("%.2f s", time.Duration(ns).Seconds()) }
+
+// pad fills s with spaces to a width in characters: to the right of it, or to the left if width is negative.
+func pad(s string, width int) string {
+	n := utf8.RuneCountInString(s)
+	if width < 0 {
+		return strings.Repeat(" ", max(0, -width-n)) + s
+	}
+	return s + strings.Repeat(" ", max(0, width-n))
+}
+
+// columns aligns rows: a column whose head begins with ">" is flush right. Without a head no head is written.
+func columns(head []string, rows [][]string) string {
+	width := make([]int, len(head))
+	right := make([]bool, len(head))
+	titles := make([]string, len(head))
+	named := false
+	for i, h := range head {
+		titles[i], right[i] = strings.CutPrefix(h, ">")
+		named = named || titles[i] != ""
+	}
+	if named {
+		rows = append([][]string{titles}, rows...)
+	}
+	for _, r := range rows {
+		for i, c := range r {
+			width[i] = max(width[i], utf8.RuneCountInString(c))
+		}
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		var line strings.Builder
+		for i, c := range r {
+			w := width[i]
+			if right[i] {
+				w = -w
+			}
+			line.WriteString("  " + pad(c, w))
+		}
+		b.WriteString(strings.TrimRight(line.String()[1:], " ") + "\n")
+	}
+	return b.String()
+}
+
+// value is a number that counts as 0 where it is absent.
+func value(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// least is the smaller of two numbers that may be absent, most the larger.
+func least(a, b *float64) *float64 {
+	if a == nil || b != nil && *b < *a {
+		return b
+	}
+	return a
+}
+
+func most[T int64 | float64](a, b *T) *T {
+	if a == nil || b != nil && *b > *a {
+		return b
+	}
+	return a
+}
+
+// plain is the bare number that ends a search: Gbit/s, 0 if no rate passed.
+func plain(bps *float64) string {
+	if bps == nil || math.IsNaN(*bps) {
+		return "0"
+	}
+	return units.PlainGbps(units.BitRate(*bps))
+}

@@ -1,0 +1,77 @@
+package report
+
+import "time"
+
+// Run is the first line: what was asked for, and where. It repeats the run.
+type Run struct {
+	Time     time.Time         `json:"time"` // of the run's start, which is 0 ns
+	Tool     string            `json:"tool_version"`
+	Command  []string          `json:"command"` // as given, with the program's name
+	Verb     string            `json:"verb"`
+	Name     string            `json:"name"` // of the device, for tables
+	Labels   map[string]string `json:"labels"`
+	Seed     int64             `json:"seed"`
+	Settings Settings          `json:"settings"`
+	Host     Host              `json:"host"`
+	Ports    []Port            `json:"ports"`
+	Streams  []Stream          `json:"streams"`
+}
+
+// Settings are the knobs of all verbs with their defaults filled in; null where the verb has no such knob.
+type Settings struct {
+	RateWireBps      *float64  `json:"rate_wire_bps"` // the load, or the highest to try; per stream
+	RatePps          *float64  `json:"rate_pps"`      // the same, when it was given in packets
+	PrecisionWireBps *float64  `json:"precision_wire_bps"`
+	StepWireBps      *float64  `json:"step_wire_bps"`
+	DurationNs       *int64    `json:"duration_ns"` // of one trial; 0 is until stopped
+	WaitNs           *int64    `json:"wait_ns"`
+	DrainNs          *int64    `json:"drain_ns"`
+	CreditNs         *int64    `json:"credit_ns"`
+	MaxUnsentRatio   *float64  `json:"max_unsent_ratio"`
+	Retries          *int64    `json:"retries"`
+	Search           string    `json:"search"`
+	Program          string    `json:"program"`
+	Exec             string    `json:"exec"`
+	GoalLossRatios   []float64 `json:"goal_loss_ratio"`
+	Sizes            []string  `json:"size_labels"` // when the run is made once per size: "64 B", "imix"
+	CPUs             []int     `json:"cpu_list"`
+}
+
+// Host is the tester's machine.
+type Host struct {
+	Name    string `json:"name"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+	Kernel  string `json:"kernel"`
+	CPU     string `json:"cpu"`
+	CPUs    int    `json:"cpus"`
+	Memory  int64  `json:"memory_bytes"`
+	Go      string `json:"go_version"`
+	Virtual bool   `json:"virtual_time"` // a simulation: its time is its own
+}
+
+// Port is one of the tester's ports.
+type Port struct {
+	Name    string   `json:"name"`
+	Backend string   `json:"backend"`
+	Driver  string   `json:"driver"`
+	Mode    string   `json:"mode"`
+	MAC     string   `json:"mac"`
+	LineBps *float64 `json:"line_rate_bps"` // null: unknown
+	MTU     int      `json:"mtu_bytes"`
+	NUMA    *int     `json:"numa_node"`
+}
+
+// Stream is what goes out of one port and is expected at another.
+type Stream struct {
+	Name        string   `json:"name"`
+	Source      string   `json:"source"`
+	TX          string   `json:"tx"`
+	RX          string   `json:"rx"`      // "": sent only
+	Packets     int64    `json:"packets"` // in one pass through the source
+	MeanBytes   *float64 `json:"mean_fcs_bytes"`
+	TaggedRatio *float64 `json:"taggable_ratio"` // of the packets; the rest is matched by flow
+	Share       float64  `json:"share_ratio"`    // factor on the load; 0 is 1, may exceed 1
+}
+
+func (*Run) kind() string { return "run" }

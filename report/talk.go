@@ -1,0 +1,98 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"loadtest/units"
+)
+
+// ports is a line for each of the tester's ports: "eth2   10G mlx5_core, afxdp zero-copy, 00:1b:21:00:00:02".
+func ports(r *Run) string {
+	var b strings.Builder
+	for _, p := range r.Ports {
+		var facts []string
+		if p.LineBps != nil {
+			facts = append(facts, line(*p.LineBps))
+		}
+		if p.Driver != "" && p.Driver != p.Backend {
+			facts = append(facts, p.Driver)
+		}
+		parts := []string{strings.Join(facts, " "), strings.TrimSpace(p.Backend + " " + p.Mode), p.MAC}
+		if p.MTU > 0 {
+			parts = append(parts, fmt.Sprintf("MTU %d", p.MTU))
+		}
+		b.WriteString(talk(p.Name, joined(parts)))
+	}
+	return b.String()
+}
+
+// line is a line rate as ports are sold: "100M", "2.5G".
+func line(bps float64) string {
+	if bps < 1e9 {
+		return plain(Number(bps*1e3)) + "M"
+	}
+	return plain(&bps) + "G"
+}
+
+// joined leaves out what is empty.
+func joined(parts []string) string {
+	var some []string
+	for _, p := range parts {
+		if p != "" {
+			some = append(some, p)
+		}
+	}
+	return strings.Join(some, ", ")
+}
+
+// event is an event's line: "hello  eth2→eth3 256 of 256 back".
+func event(e *Event) string {
+	if e.Port != "" {
+		return talk(e.Event, e.Port+": "+e.Text)
+	}
+	return talk(e.Event, e.Text)
+}
+
+// ended says why a run ended, unless it ended as it should.
+func ended(e *End) string {
+	switch {
+	case e.Reason != "":
+		return talk("end", e.Reason)
+	case e.Interrupted:
+		return talk("end", "interrupted; the result so far is complete")
+	}
+	return ""
+}
+
+// talk is a line of preparation: a word in a column of its own, then what is to be said.
+func talk(word, text string) string { return pad(word, 5) + "  " + text + "\n" }
+
+// streams says in a few words what goes where: "eth2 ⇄ eth3, both directions at once; load per direction".
+func streams(r *Run) string {
+	s := r.Streams
+	switch {
+	case len(s) == 0:
+		return ""
+	case len(s) == 1 && s[0].RX == "":
+		return s[0].TX + ", sent only"
+	case len(s) == 1:
+		return s[0].TX + " → " + s[0].RX
+	case len(s) == 2 && s[0].TX == s[1].RX && s[0].RX == s[1].TX:
+		return s[0].TX + " ⇄ " + s[0].RX + ", both directions at once; load per direction"
+	}
+	return fmt.Sprintf("%d streams at once; load per stream", len(s))
+}
+
+// size is what frames a stream has: the size's own name, else the mean with FCS.
+func size(label string, s *Stream) string {
+	switch {
+	case label != "":
+		return label
+	case s == nil || s.MeanBytes == nil:
+		return absent
+	case *s.MeanBytes == float64(int(*s.MeanBytes)):
+		return units.Size(*s.MeanBytes).String()
+	}
+	return fmt.Sprintf("%.1f B mean", *s.MeanBytes)
+}

@@ -1,0 +1,130 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// TextOptions say how a Text looks.
+type TextOptions struct {
+	Out     io.Writer // the result; nil discards
+	Err     io.Writer // the talk: ports, events, warnings; nil discards
+	Verbose bool      // Snabb's block for each trial instead of a line, warm-ups too
+	Quiet   bool      // the last line only
+	Color   bool      // verdicts in green, red and yellow
+}
+
+// Text writes records for people. It is a Sink.
+type Text struct {
+	o      TextOptions
+	run    Run
+	trials map[int]*Trial // by number
+	order  []*Trial
+	answer []*Verdict
+}
+
+// NewText makes a Text.
+func NewText(o TextOptions) *Text {
+	if o.Out == nil {
+		o.Out = io.Discard
+	}
+	if o.Err == nil || o.Quiet {
+		o.Err = io.Discard
+	}
+	return &Text{o: o, trials: make(map[int]*Trial)}
+}
+
+// Write writes what a record has to say; tables come with the End.
+func (t *Text) Write(r Record) error {
+	var out, talk string
+	switch r := r.(type) {
+	case *Run:
+		t.run = *r
+		talk = ports(r)
+	case *Event:
+		talk = event(r)
+	case *Trial:
+		if r.Purpose != Warmup {
+			t.trials[r.Number] = r
+		}
+		t.order = append(t.order, r)
+		if !t.o.Quiet {
+			out = t.trial(r)
+		}
+	case *Verdict:
+		t.answer = append(t.answer, r)
+	case *End:
+		out = t.end()
+		talk = ended(r)
+	}
+	if talk != "" {
+		if _, err := io.WriteString(t.o.Err, talk); err != nil {
+			return err
+		}
+	}
+	if out == "" {
+		return nil
+	}
+	return flushed(t.o.Out, []byte(out))
+}
+
+// trial is what one trial prints.
+func (t *Text) trial(r *Trial) string {
+	switch {
+	case t.o.Verbose:
+		return t.block(r)
+	case r.Purpose == Warmup:
+		return ""
+	}
+	return t.line(r)
+}
+
+// line is one trial in one line: number, size, load really sent, time of sending, verdict, what is wrong.
+func (t *Text) line(r *Trial) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%3d  ", r.Number)
+	if len(t.run.Settings.Sizes) > 1 {
+		width := 0
+		for _, s := range t.run.Settings.Sizes {
+			width = max(width, utf8.RuneCountInString(s))
+		}
+		b.WriteString(pad(r.Size, width) + "  ")
+	}
+	sc := t.scale(r.RateWireBps)
+	rate := utf8.RuneCountInString(sc.rate(t.run.Settings.RateWireBps))
+	b.WriteString(pad(sc.rate(r.RateWireBps), -min(rate, 20)) + "  ")
+	long := 0
+	if d := t.run.Settings.DurationNs; d != nil {
+		long = len(seconds(*d))
+	}
+	b.WriteString(pad(seconds(r.DurationNs), -long))
+	if r.Verdict != None {
+		b.WriteString("  " + t.color(r.Verdict))
+	}
+	if f := faults(r); len(f) > 0 {
+		b.WriteString("  " + strings.Join(f, "; "))
+	}
+	return b.String() + "\n"
+}
+
+// scale is that of the highest load asked for, else that of the rate itself.
+func (t *Text) scale(bps *float64) scale {
+	if top := t.run.Settings.RateWireBps; top != nil {
+		bps = top
+	}
+	if bps == nil {
+		return scaleFor(0)
+	}
+	return scaleFor(*bps)
+}
+
+// color dresses a verdict.
+func (t *Text) color(verdict string) string {
+	code, ok := map[string]string{Pass: "32", Fail: "31", Invalid: "33"}[verdict]
+	if !t.o.Color || !ok {
+		return verdict
+	}
+	return "\x1b[" + code + "m" + verdict + "\x1b[0m"
+}

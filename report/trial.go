@@ -1,0 +1,124 @@
+package report
+
+import "time"
+
+// What a trial is for.
+const (
+	Warmup  = "warmup"
+	Search  = "search"
+	Ramp    = "ramp"
+	Replay  = "replay"
+	Latency = "latency"
+)
+
+// What is said about a trial.
+const (
+	Pass    = "pass"
+	Fail    = "fail"
+	Invalid = "invalid" // the tester was at fault: nothing is said about the device
+	None    = "none"    // nobody judged it
+)
+
+// Trial is one trial: what was asked, what was counted, what was said about it.
+type Trial struct {
+	Number          int       `json:"trial"` // from 1, in the order of the run
+	Purpose         string    `json:"purpose"`
+	Size            string    `json:"size_label"` // when the run has several sizes
+	Time            time.Time `json:"time"`
+	StartNs         int64     `json:"start_ns"`
+	AskedNs         *int64    `json:"duration_asked_ns"` // null: until stopped, or until the source ends
+	DurationNs      int64     `json:"duration_ns"`       // measured: first deadline to end of sending, pre-roll excluded
+	IntendedWireBps *float64  `json:"intended_wire_bps"` // asked load per stream, its peak if it changes; null in another unit
+	IntendedPps     *float64  `json:"intended_pps"`
+	IntendedText    string    `json:"intended_text"` // what no rate says: "max", "x10"
+
+	// The load really sent, per stream: every stream sent at least this much (times its share). The packets are those of the
+	// stream that decides.
+	RateWireBps *float64 `json:"rate_wire_bps"`
+	RatePps     *float64 `json:"rate_pps"`
+
+	Stopped bool          `json:"stopped_early"` // failure was certain
+	Cut     bool          `json:"cut"`           // interrupted
+	Verdict string        `json:"verdict"`
+	Reason  string        `json:"reason"`       // of the verdict, in the judge's words
+	Retries *int64        `json:"retries_left"` // after a failure; null: none
+	Streams []TrialStream `json:"streams"`
+	Ports   []TrialPort   `json:"ports"`
+}
+
+// TrialStream is a stream's books: intended = sent + unsent, sent = received + lost. A stream that is sent only has no loss.
+type TrialStream struct {
+	Name     string `json:"name"`
+	Intended int64  `json:"intended"`
+	Sent     int64  `json:"sent"`
+	Received int64  `json:"received"`
+	Lost     *int64 `json:"lost"`
+	Unsent   int64  `json:"unsent"`
+	Untagged int64  `json:"untagged"` // of sent: matched by flow, a copy can hide a loss
+
+	Duplicated int64 `json:"duplicated"`
+	Reordered  int64 `json:"reordered"`
+	Late       int64 `json:"late"` // another trial's packets
+	Corrupt    int64 `json:"corrupt"`
+	Surplus    int64 `json:"surplus"`
+	Skipped    int64 `json:"skipped"` // never intended: the port cannot send them
+
+	SentBytes     int64 `json:"sent_bytes"` // frames without FCS
+	ReceivedBytes int64 `json:"received_bytes"`
+	SentWire      int64 `json:"sent_wire_bytes"` // with padding, FCS, preamble and gap
+	ReceivedWire  int64 `json:"received_wire_bytes"`
+
+	LossRatio   *float64 `json:"loss_ratio"`   // of sent
+	UnsentRatio *float64 `json:"unsent_ratio"` // of intended
+	SentBps     *float64 `json:"sent_wire_bps"`
+	SentPps     *float64 `json:"sent_pps"`
+	ReceivedBps *float64 `json:"received_wire_bps"`
+	ReceivedPps *float64 `json:"received_pps"`
+
+	HalfBps *float64 `json:"second_half_received_wire_bps"` // received in the second half: what the device forwards for good
+	HalfPps *float64 `json:"second_half_received_pps"`
+
+	LatencyCount int64 `json:"latency_samples"`
+	Delay
+	Lateness
+}
+
+// Times are a distribution in ns; nil where nothing was measured.
+type Times struct{ MinNs, P50Ns, P90Ns, P99Ns, P999Ns, MaxNs *int64 }
+
+// Delay is Times from a packet's sending to its arrival.
+type Delay struct {
+	MinNs  *int64 `json:"latency_min_ns"`
+	P50Ns  *int64 `json:"latency_p50_ns"`
+	P90Ns  *int64 `json:"latency_p90_ns"`
+	P99Ns  *int64 `json:"latency_p99_ns"`
+	P999Ns *int64 `json:"latency_p999_ns"`
+	MaxNs  *int64 `json:"latency_max_ns"`
+}
+
+// Lateness is Times from a packet's deadline to its sending: how well the tester kept the pace.
+type Lateness struct {
+	MinNs  *int64 `json:"lateness_min_ns"`
+	P50Ns  *int64 `json:"lateness_p50_ns"`
+	P90Ns  *int64 `json:"lateness_p90_ns"`
+	P99Ns  *int64 `json:"lateness_p99_ns"`
+	P999Ns *int64 `json:"lateness_p999_ns"`
+	MaxNs  *int64 `json:"lateness_max_ns"`
+}
+
+// TrialPort is what a port saw beside the streams.
+type TrialPort struct {
+	Name    string    `json:"name"`
+	Foreign []Foreign `json:"foreign"`
+	Missed  int64     `json:"missed"` // dropped in the tester's own receive path
+	TxError int64     `json:"tx_errors"`
+	Down    bool      `json:"link_down"`
+}
+
+// Foreign counts packets of one kind that are not ours.
+type Foreign struct {
+	Kind    string `json:"kind"`
+	Packets int64  `json:"packets"`
+}
+
+func (*Trial) kind() string { return "trial" }

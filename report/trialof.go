@@ -1,0 +1,156 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"loadtest/trial"
+)
+
+// About is what a trial's Result does not know about itself.
+type About struct {
+	Number  int
+	Purpose string
+	Size    string
+	Verdict string // "" is None
+	Reason  string
+	Retries *int64    // left after this failure
+	Start   time.Time // wall time of the run's start
+	Zero    int64     // the run's clock at the run's start, ns
+
+	SentOnly []string // names of the streams that nobody looks for
+}
+
+// TrialOf makes the record of a trial.
+func TrialOf(s trial.Spec, r *trial.Result, a About) *Trial {
+	t := &Trial{
+		Number: a.Number, Purpose: a.Purpose, Size: a.Size, Verdict: a.Verdict, Reason: a.Reason, Retries: a.Retries,
+		StartNs: r.Start - a.Zero, DurationNs: int64(r.Elapsed), Stopped: r.Stopped, Cut: r.Cut,
+		Time:    a.Start.Add(time.Duration(r.Start - a.Zero)).Round(0),
+		Streams: make([]TrialStream, 0, len(r.Streams)), Ports: make([]TrialPort, 0, len(r.Ports)),
+	}
+	if t.Verdict == "" {
+		t.Verdict = None
+	}
+	if s.Duration > 0 {
+		t.AskedNs = new(int64(s.Duration))
+	}
+	t.intend(s)
+	for i := range r.Streams {
+		st := streamOf(&r.Streams[i], r.Elapsed)
+		if slices.Contains(a.SentOnly, st.Name) {
+			st.Lost, st.LossRatio, st.ReceivedBps, st.ReceivedPps, st.HalfBps, st.HalfPps = nil, nil, nil, nil, nil, nil
+		}
+		t.Streams = append(t.Streams, st)
+	}
+	for _, p := range r.Ports {
+		q := TrialPort{Name: p.Name, Missed: p.Missed, TxError: p.TxError, Down: p.Down, Foreign: make([]Foreign, 0, len(p.Foreign))}
+		for _, f := range p.Foreign {
+			q.Foreign = append(q.Foreign, Foreign(f))
+		}
+		t.Ports = append(t.Ports, q)
+	}
+	t.offer(s)
+	return t
+}
+
+// intend notes the load that was asked for.
+func (t *Trial) intend(s trial.Spec) {
+	peak := 0.0
+	for _, p := range s.Load {
+		peak = max(peak, p.Load)
+	}
+	switch {
+	case math.IsInf(peak, 1):
+		t.IntendedText = "max"
+	case s.Unit == trial.WireBits:
+		t.IntendedWireBps = Number(peak)
+	case s.Unit == trial.Packets:
+		t.IntendedPps = Number(peak)
+	case s.Unit == trial.Factor:
+		t.IntendedText = fmt.Sprintf("x%g", peak)
+	case s.Unit == trial.Sessions:
+		t.IntendedText = fmt.Sprintf("%g sessions/s", peak)
+	case s.Unit == trial.Transactions:
+		t.IntendedText = fmt.Sprintf("%g transactions/s", peak)
+	case s.Unit == trial.Concurrent:
+		t.IntendedText = fmt.Sprintf("%g sessions", peak)
+	}
+}
+
+// offer notes the load that was sent: that of the stream which, for its share, sent least.
+func (t *Trial) offer(s trial.Spec) {
+	for i := range t.Streams {
+		st := &t.Streams[i]
+		share, ok := s.Share[st.Name]
+		if !ok {
+			share = 1
+		}
+		if st.Intended == 0 || st.SentBps == nil || share <= 0 {
+			continue // nothing was asked of it
+		}
+		bits, packets := *st.SentBps/share, *st.SentPps/share
+		less := t.RateWireBps == nil || bits < *t.RateWireBps
+		if s.Unit == trial.Packets {
+			less = t.RatePps == nil || packets < *t.RatePps
+		}
+		if less {
+			t.RateWireBps, t.RatePps = Number(bits), Number(packets)
+		}
+	}
+}
+
+func streamOf(s *trial.Stream, elapsed time.Duration) TrialStream {
+	return TrialStream{
+		Name: s.Name, Intended: s.Intended, Sent: s.Sent, Received: s.Received, Lost: new(s.Lost()), Unsent: s.Unsent(), Untagged: s.Untagged,
+		Duplicated: s.Duplicated, Reordered: s.Reordered, Late: s.Late, Corrupt: s.Corrupt, Surplus: s.Surplus, Skipped: s.Skipped,
+		SentBytes: s.SentBytes, ReceivedBytes: s.ReceivedBytes, SentWire: s.SentWireBits / 8, ReceivedWire: s.RecvWireBits / 8,
+		LossRatio: known(s.LossRatio()), UnsentRatio: known(s.UnsentRatio()),
+		SentBps: per(s.SentWireBits, elapsed), SentPps: per(s.Sent, elapsed),
+		ReceivedBps: per(s.RecvWireBits, elapsed), ReceivedPps: per(s.Received, elapsed),
+		HalfBps: per(s.Half.WireBits, s.Half.During), HalfPps: per(s.Half.Packets, s.Half.During),
+		LatencyCount: s.Latency.Count,
+		Delay:        Delay(timesOf(&s.Latency)), Lateness: Lateness(timesOf(&s.Lateness)),
+	}
+}
+
+// timesOf reads the percentiles that a record keeps.
+func timesOf(h *trial.Histogram) Times {
+	if h.Count == 0 {
+		return Times{}
+	}
+	p := func(p float64) *int64 {
+		ns, _ := h.Percentile(p)
+		return &ns
+	}
+	return Times{MinNs: new(h.Min), P50Ns: p(50), P90Ns: p(90), P99Ns: p(99), P999Ns: p(99.9), MaxNs: new(h.Max)}
+}
+
+// per is n per second; nil if no time passed.
+func per(n int64, d time.Duration) *float64 {
+	if d <= 0 {
+		return nil
+	}
+	return Number(float64(n) / d.Seconds())
+}
+
+func known(x float64, ok bool) *float64 {
+	if !ok {
+		return nil
+	}
+	return Number(x)
+}
+
+// SampleOf makes the record of a sample of the trial with that number, which began at start, ns on the run's own time.
+func SampleOf(number int, start int64, s trial.Sample) *Sample {
+	r := &Sample{Trial: number, AtNs: start + int64(s.At), Streams: make([]SampleStream, 0, len(s.Streams))}
+	for _, p := range s.Streams {
+		r.Streams = append(r.Streams, SampleStream{
+			Name: p.Name, Intended: p.Intended, Sent: p.Sent, Received: p.Received,
+			SentWire: p.SentWireBits / 8, ReceivedWire: p.RecvBits / 8,
+		})
+	}
+	return r
+}

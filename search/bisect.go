@@ -1,0 +1,140 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"loadtest/trial"
+)
+
+// BisectOptions are the knobs of Bisect. Loads are in Unit, per stream.
+type BisectOptions struct {
+	Max       float64            // highest load, tried first; no default
+	Precision float64            // the grid of loads; default Max / 1000
+	Unit      trial.Unit         // default wire bits per second
+	Duration  time.Duration      // of a trial; default 1 s
+	Retries   int                // after a failed trial at the same load: one pass is enough
+	Share     map[string]float64 // factor on the load by stream; absent = 1
+}
+
+// Bisect halves the interval between the highest load that passed and the lowest that did not until they are neighbours on
+// the grid of multiples of Precision. Max itself comes first, also off the grid: if it passes, it is the answer.
+func Bisect(o BisectOptions) Strategy {
+	if o.Precision == 0 {
+		o.Precision = o.Max / 1000
+	}
+	if o.Duration == 0 {
+		o.Duration = time.Second
+	}
+	b := &bisect{BisectOptions: o, err: o.check()}
+	if b.err != nil {
+		b.over = true
+		return b
+	}
+	b.top = steps(o.Max, o.Precision)
+	b.hi, b.cur = b.top, b.top
+	return b
+}
+
+func (o *BisectOptions) check() error {
+	finite := func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
+	switch {
+	case !finite(o.Max):
+		return fmt.Errorf("bisect: maximum load %v: want a finite number above 0", o.Max)
+	case !finite(o.Precision):
+		return fmt.Errorf("bisect: precision %v: want a finite number above 0", o.Precision)
+	case o.Max/o.Precision > 1<<50:
+		return fmt.Errorf("bisect: precision %v of %v: want at least 1e-15 of it", o.Precision, o.Max)
+	case o.Duration < 0:
+		return fmt.Errorf("bisect: duration %v: want a time above 0", o.Duration)
+	case o.Retries < 0:
+		return fmt.Errorf("bisect: %d retries: want 0 or more", o.Retries)
+	}
+	return nil
+}
+
+// steps is the least k with k·step >= max, blind to the noise of the division: 0.3 in steps of 0.1 are 3.
+func steps(max, step float64) int64 {
+	q := max / step
+	if near := math.Round(q); near >= 1 && math.Abs(q-near) <= 1e-9+4e-16*q {
+		return int64(near)
+	}
+	return int64(math.Ceil(q))
+}
+
+// A bisect counts loads in steps of the grid, so that no sum of floats can miss one. The step top stands for Max itself.
+type bisect struct {
+	BisectOptions
+	err  error
+	over bool
+
+	top      int64
+	lo, hi   int64 // passed; did not pass. hi is bad once Max was tried
+	cur      int64
+	failures int // at cur
+	trials   int
+	tried    bool // Max
+	limited  bool // hi is the tester's limit
+	reason   string
+
+	best, worst trial.Result
+}
+
+// Err says what is wrong with the options.
+func (b *bisect) Err() error { return b.err }
+
+func (b *bisect) load(k int64) float64 {
+	if k == b.top {
+		return b.Max
+	}
+	return float64(k) * b.Precision
+}
+
+func (b *bisect) Next() (trial.Spec, bool) {
+	if b.over {
+		return trial.Spec{}, false
+	}
+	return trial.Spec{Unit: b.Unit, Load: []trial.Point{{Load: b.load(b.cur)}}, Share: b.Share, Duration: b.Duration}, true
+}
+
+func (b *bisect) Report(o Outcome) {
+	b.trials++
+	switch o.Verdict {
+	case Pass:
+		b.lo, b.best = b.cur, o.Result
+	case Fail, Limited:
+		b.failures++
+		if o.Verdict == Fail && b.failures <= b.Retries {
+			return
+		}
+		b.hi, b.worst = b.cur, o.Result
+		b.limited, b.reason = o.Verdict == Limited, o.Reason
+	default:
+		panic("search: bisect got an invalid trial")
+	}
+	b.tried, b.failures = true, 0
+	b.cur = (b.lo + b.hi + 1) / 2 // the middle, rounded as floor(x/p + 1/2)·p
+	b.over = b.cur <= b.lo || b.cur >= b.hi
+}
+
+func (b *bisect) Answer() Answer {
+	a := Answer{Unit: b.Unit, Max: b.Max, Step: b.Precision, Duration: b.Duration, Trials: b.trials, Complete: b.over && b.err == nil}
+	switch {
+	case !b.tried:
+		return a
+	case b.lo == b.top:
+		a.Limit = LimitMaximum
+	case b.limited:
+		a.Limit = LimitTester
+	default:
+		a.Limit = LimitDevice
+	}
+	if b.lo > 0 {
+		a.Load, a.Best = b.load(b.lo), b.best
+	}
+	if b.lo < b.top {
+		a.Above, a.Worst, a.Reason = b.load(b.hi), b.worst, b.reason
+	}
+	return a
+}
