@@ -92,6 +92,12 @@ func (t *Trial) offer(s trial.Spec) {
 			continue // nothing was asked of it
 		}
 		bits, packets := *st.SentBps/share, *st.SentPps/share
+		if t.IntendedWireBps != nil { // the packet at the end of a trial is not cut in two
+			bits = min(bits, *t.IntendedWireBps)
+		}
+		if t.IntendedPps != nil {
+			packets = min(packets, *t.IntendedPps)
+		}
 		less := t.RateWireBps == nil || bits < *t.RateWireBps
 		if s.Unit == trial.Packets {
 			less = t.RatePps == nil || packets < *t.RatePps

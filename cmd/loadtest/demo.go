@@ -41,7 +41,7 @@ func newDemo() *cobra.Command {
 			return f.run(c, streams)
 		},
 	}
-	f.flags(c.Flags())
+	f.flags(c.Flags(), "1G", "1M")
 	return c
 }
 

@@ -43,13 +43,14 @@ func newFindLimit() *cobra.Command {
 			return f.run(c, streams)
 		},
 	}
-	f.flags(c.Flags())
+	f.flags(c.Flags(), "line rate of the slowest port", "0.1% of --rate")
 	return c
 }
 
-func (f *findLimit) flags(fs *pflag.FlagSet) {
-	f.common.flags(fs, "highest load to try, per stream (default: line rate of the slowest port)", "of one trial (default 1s)")
-	rateVar(fs, &f.precision, "precision", "p", "step between loads (default 0.1% of --rate)")
+// flags of find-limit, and the words for the defaults of --rate and --precision.
+func (f *findLimit) flags(fs *pflag.FlagSet, rate, precision string) {
+	f.common.flags(fs, "highest load to try, per stream (default "+rate+")", "of one trial (default 1s)")
+	rateVar(fs, &f.precision, "precision", "p", "step between loads (default "+precision+")")
 	fs.IntVarP(&f.retries, "retry-count", "r", 3, "further trials at a load that failed")
 	fs.StringVarP(&f.exec, "exec", "e", "", "shell command that judges each trial, given as JSON on its input: exit 0 passes")
 	fs.VarP(&value[units.Loss]{to: &f.loss, text: "0", parse: units.ParseLoss, kind: "share"}, "loss", "l", "acceptable loss, as 0.5%, 1e-5 or 10ppm")
@@ -59,7 +60,7 @@ func (f *findLimit) flags(fs *pflag.FlagSet) {
 // run searches the limit of the streams.
 func (f *findLimit) run(c *cobra.Command, streams []stream) error {
 	if f.duration == 0 {
-		if c.Flags().Changed("duration") {
+		if f.timed(c.Flags()) {
 			return usagef("--duration 0: a search needs trials that end, as -D 1")
 		}
 		f.duration = time.Second
@@ -90,9 +91,7 @@ func (f *findLimit) run(c *cobra.Command, streams []stream) error {
 			return s.judge(ctx, f.exec, report.TrialOf(spec, &r, s.about(report.Search)), c.ErrOrStderr())
 		}
 	}
-	if s.line != nil {
-		so.Interval = time.Second / 4
-	}
+	so.Interval = f.interval
 	w := &watcher{session: s, retries: f.retries, max: o.Max}
 	so.See = w.see
 	answer, err := search.Run(c.Context(), s.runner, search.Bisect(o), so)

@@ -54,6 +54,7 @@ type common struct {
 	tag      packet.TagMode
 	cpus     []int
 	seed     uint64
+	interval time.Duration
 	json     string
 	name     string
 	verbose  bool
@@ -70,11 +71,12 @@ func (c *common) flags(f *pflag.FlagSet, rate, duration string) {
 	durationVar(f, &c.credit, "credit", "", 10*time.Millisecond, "how late a packet may be sent; what is older stays unsent")
 	c.unsent = 0.002
 	f.Var(&value[units.Loss]{to: &c.unsent, text: "0.2%", parse: units.ParseLoss, kind: "share"}, "max-unsent",
-		"share of a trial that may stay unsent; above it the tester is at fault, not the device (0 against simulated devices)")
+		"share of a trial that may stay unsent and still judge the device; against simulated ones 0")
 	f.Var(&value[packet.TagMode]{to: &c.tag, text: "auto", parse: parseTag, kind: "mode"}, "tag",
-		"which packets carry a tag: auto (room of zeros), always (any room), never (sent to the byte, matched by flow)")
+		"packets with a tag: auto (room of zeros), always (any room), never (all matched by flow)")
 	f.Var(&value[[]int]{to: &c.cpus, parse: parseCPUs, kind: "list"}, "cpu", "CPUs for the ports' threads, which then never sleep: 2,3 or 2-5")
 	f.Uint64Var(&c.seed, "seed", 1, "of all chance; it is in the results")
+	durationVar(f, &c.interval, "interval", "", time.Second, "between samples of a running trial, in the progress line and in JSON")
 	f.StringVar(&c.json, "json", "", "write JSON lines as it goes to this file; - is standard output")
 	f.StringVarP(&c.name, "name", "n", "", "name of the device in tables")
 	f.BoolVarP(&c.verbose, "verbose", "v", false, "a block for each trial with all counts, as Snabb's, instead of a line")
@@ -82,6 +84,9 @@ func (c *common) flags(f *pflag.FlagSet, rate, duration string) {
 	f.BoolVar(&c.noColor, "no-color", false, "no colours; NO_COLOR does the same")
 	f.SortFlags = false
 }
+
+// timed says whether a duration was given, under either of its letters.
+func (c *common) timed(f *pflag.FlagSet) bool { return f.Changed("duration") || f.Changed("d") }
 
 func parseTag(s string) (packet.TagMode, error) {
 	switch s {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +31,7 @@ func newReplay() *cobra.Command {
 			return f.replay(c, streams, float64(loss))
 		},
 	}
-	f.flags(c.Flags(), "the load, per stream (default x1: the captured pace)", "of sending, 0 until Ctrl-C (default: one pass through the source)")
+	f.flags(c.Flags(), "the load, per stream (default x1, the captured pace)", "of sending, 0 until Ctrl-C (default one pass through the source)")
 	c.Flags().VarP(&value[units.Loss]{to: &loss, text: "0", parse: units.ParseLoss, kind: "share"}, "loss", "l", "acceptable loss, as 0.5%, 1e-5 or 10ppm")
 	return c
 }
@@ -57,9 +56,9 @@ func (f *common) replay(c *cobra.Command, streams []stream, loss float64) error 
 			return usagef("%s: its packets carry no times to replay; give a rate, as -b 1G", st.source)
 		}
 	}
-	spec := trial.Spec{Unit: unit(rate), Load: []trial.Point{{Load: rate.Value}}, Duration: f.duration}
+	spec := trial.Spec{Unit: unit(rate), Load: []trial.Point{{Load: rate.Value}}, Duration: f.duration, Interval: f.interval}
 	set := report.Settings{GoalLossRatios: []float64{loss}}
-	if c.Flags().Changed("duration") || c.Flags().Changed("d") {
+	if f.timed(c.Flags()) {
 		set.DurationNs = new(int64(f.duration))
 	} else {
 		spec.Loops = 1
@@ -72,9 +71,6 @@ func (f *common) replay(c *cobra.Command, streams []stream, loss float64) error 
 	}
 	if err := s.begin(set); err != nil {
 		return s.end(err)
-	}
-	if s.line != nil {
-		spec.Interval = time.Second / 4
 	}
 	s.steps = 1
 	res, err := s.runner.Run(c.Context(), spec, s.progress(spec))
@@ -135,8 +131,8 @@ func (s *session) verdict(r *trial.Result, loss float64) error {
 // progress shows how far a trial is.
 func (s *session) progress(spec trial.Spec) func(trial.Sample) {
 	return func(sample trial.Sample) {
-		if s.line == nil {
-			return
+		if err := s.write(report.SampleOf(s.steps, s.clock.Now()-s.zero-int64(sample.At), sample)); err != nil || s.line == nil {
+			return // the next record will meet the same error
 		}
 		st := report.State{Label: s.verb, Done: -1, Elapsed: sample.At}
 		if spec.Duration > 0 {

@@ -260,6 +260,9 @@ func (s *session) sentOnly(name string) bool {
 // about is what every trial's record says about itself.
 func (s *session) about(purpose string) report.About {
 	a := report.About{Number: s.steps, Purpose: purpose, Start: s.begun, Zero: s.zero}
+	if s.clock.Virtual() { // its hours are no hours of the wall's: what ended just now began so long ago
+		a.Start = time.Now().Add(-time.Duration(s.clock.Now() - s.zero))
+	}
 	for _, st := range s.streams {
 		if st.rx == "" {
 			a.SentOnly = append(a.SentOnly, st.name)

@@ -42,7 +42,7 @@ func newTransient() *cobra.Command {
 		},
 	}
 	fs := c.Flags()
-	f.flags(fs, "highest load, per stream (default: line rate of the slowest port)", "of one step (default 5s)")
+	f.flags(fs, "highest load, per stream (default line rate of the slowest port)", "of one step (default 5s)")
 	rateVar(fs, &f.step, "step", "s", "between two loads (default a tenth of --rate)")
 	fs.StringVarP(&f.program, "program", "p", "ramp_up_down", "ramp_up, ramp_down, ramp_up_down or constant")
 	fs.StringVar(&f.bench, "bench-file", "", "write a CSV row for each stream and step to this file")
@@ -53,7 +53,7 @@ func newTransient() *cobra.Command {
 
 func (f *transient) run(c *cobra.Command, streams []stream) error {
 	if f.duration == 0 {
-		if c.Flags().Changed("duration") {
+		if f.timed(c.Flags()) {
 			return usagef("--duration 0: a step needs an end, as -D 5")
 		}
 		f.duration = 5 * time.Second
@@ -120,10 +120,7 @@ func (f *transient) walk(c *cobra.Command, s *session, unit trial.Unit, loads fu
 	ctx := c.Context()
 	back := false
 	for l := range loads {
-		spec := trial.Spec{Unit: unit, Load: []trial.Point{{Load: l}}, Duration: f.duration}
-		if s.line != nil {
-			spec.Interval = time.Second / 4
-		}
+		spec := trial.Spec{Unit: unit, Load: []trial.Point{{Load: l}}, Duration: f.duration, Interval: f.interval}
 		if s.steps == 0 && f.warmup > 0 {
 			w := spec
 			w.Duration = f.warmup

@@ -36,6 +36,9 @@ func (w *watcher) see(e search.Event) {
 	case search.TrialBegan:
 		w.show(w.verb, e, trial.Sample{})
 	case search.Sampled:
+		if err := w.write(report.SampleOf(e.Trial, w.clock.Now()-w.zero-int64(e.Sample.At), e.Sample)); err != nil && w.err == nil {
+			w.err = err
+		}
 		w.show(w.verb, e, e.Sample)
 	case search.WarmupEnded:
 		w.record(report.Warmup, e)
