@@ -26,7 +26,12 @@ func (t *Text) block(r *Trial) string {
 		hidden(&b, s)
 	}
 	for i := range r.Ports {
-		if f := portFaults(&r.Ports[i]); f != nil {
+		p := &r.Ports[i]
+		f := portFaults(p)
+		if len(p.Foreign) > 0 {
+			f = append(f, fmt.Sprintf("foreign %s at %s", kinds(p.Foreign), p.Name))
+		}
+		if f != nil {
 			fmt.Fprintf(&b, "  Ports: %s\n", strings.Join(f, "; "))
 		}
 	}

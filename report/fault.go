@@ -37,8 +37,15 @@ func faults(t *Trial) []string {
 			out = append(out, k.name+" "+strings.Join(of, ", "))
 		}
 	}
+	var foreign []Foreign
 	for i := range t.Ports {
+		for _, f := range t.Ports[i].Foreign {
+			foreign = addKind(foreign, f)
+		}
 		out = append(out, portFaults(&t.Ports[i])...)
+	}
+	if foreign != nil {
+		out = append(out, "foreign "+kinds(foreign))
 	}
 	if t.Stopped && !strings.HasPrefix(t.Reason, "stopped early") {
 		out = append(out, "stopped early")
@@ -65,9 +72,6 @@ func news(reason string, told []string) string {
 }
 
 func portFaults(p *TrialPort) (out []string) {
-	if len(p.Foreign) > 0 {
-		out = append(out, fmt.Sprintf("foreign %s at %s", kinds(p.Foreign), p.Name))
-	}
 	if p.Missed != 0 {
 		out = append(out, fmt.Sprintf("missed %d at %s", p.Missed, p.Name))
 	}

@@ -60,6 +60,7 @@ type common struct {
 	verbose  bool
 	quiet    bool
 	noColor  bool
+	noSave   bool
 }
 
 func (c *common) flags(f *pflag.FlagSet, rate, duration string) {
@@ -82,6 +83,7 @@ func (c *common) flags(f *pflag.FlagSet, rate, duration string) {
 	f.BoolVarP(&c.verbose, "verbose", "v", false, "a block for each trial with all counts, as Snabb's, instead of a line")
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "only the last line")
 	f.BoolVar(&c.noColor, "no-color", false, "no colours; NO_COLOR does the same")
+	f.BoolVar(&c.noSave, "no-save", false, "do not keep the run in ~/.local/state/loadtest/runs ($LOADTEST_RUNS), where the last 200 stay")
 	f.SortFlags = false
 }
 

@@ -41,6 +41,7 @@ type session struct {
 	sinks []report.Sink
 	close []io.Closer
 	line  *report.Redraw
+	saved string // file of this run
 	shown report.State
 	steps int // numbers trials
 }
@@ -102,12 +103,28 @@ func (s *session) writers() error {
 		s.close = append(s.close, f)
 		s.sinks = append(s.sinks, report.NewJSON(f))
 	}
+	s.save(talk)
 	if terminal(talk) && !s.quiet {
 		s.line = report.NewRedraw(talk)
 	}
 	s.sinks = append(s.sinks, report.NewText(report.TextOptions{Out: out, Err: talk, Verbose: s.verbose, Quiet: s.quiet,
 		Color: terminal(out) && !s.noColor && os.Getenv("NO_COLOR") == ""}))
 	return nil
+}
+
+// save opens the run's own file. A measurement does not fail for want of it.
+func (s *session) save(talk io.Writer) {
+	if s.noSave {
+		return
+	}
+	f, err := createRun()
+	if err != nil {
+		fmt.Fprintf(talk, "loadtest: this run is not saved: %v; another folder: LOADTEST_RUNS=DIR, none: --no-save\n", err)
+		return
+	}
+	s.saved = f.Name()
+	s.close = append(s.close, f)
+	s.sinks = append(s.sinks, report.NewJSON(f))
 }
 
 // terminal says whether w is one.
@@ -195,7 +212,11 @@ func (s *session) end(err error) error {
 	if err != nil && !told(err) {
 		e.Reason = err.Error()
 	}
-	return errors.Join(err, s.write(e), s.Close())
+	err = errors.Join(err, s.write(e), s.Close())
+	if s.saved != "" && !s.quiet {
+		fmt.Fprintf(s.command.ErrOrStderr(), "saved as %s\n", s.saved)
+	}
+	return err
 }
 
 // load resolves a rate for the slowest of the transmitting ports; the zero Rate is its line rate.

@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "loadtest")
+	os.Setenv("LOADTEST_RUNS", filepath.Join(dir, "runs"))
 	build := exec.Command("go", "build", "-o", binary, "loadtest/cmd/loadtest")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
