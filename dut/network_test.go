@@ -202,8 +202,8 @@ func TestPort(t *testing.T) {
 			t.Errorf("Send of %d bytes: %d, %v, want 1, %s", tt.size, n, err, tt.err)
 		}
 	}
-	if next := n.Step(1); next != 1+1068 { // 67.2 ns and 1 µs
-		t.Errorf("Step(1) = %d, want 1069", next)
+	if next := n.Step(1); next != 1+1068+20_000 { // 67.2 ns and 1 µs, and 20 µs in which arrivals are gathered
+		t.Errorf("Step(1) = %d, want 21069", next)
 	}
 	if next := n.Step(5000); next != clock.Never || n.Totals().Dropped != 2 {
 		t.Errorf("Step(5000) = %d, drops %s: want Never and two at a port that is not open", next, drops(n))

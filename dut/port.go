@@ -139,11 +139,14 @@ func (p *port) settle(t int64) (arrived bool) {
 	return arrived
 }
 
-// next is when the next frame comes, or the ring that refused one has room; ps.
+// gather is how long, in ps, arrivals are gathered before the receivers are stepped for them: frames carry their own time.
+const gather = 20_000 * psPerNano
+
+// next is when frames are to be received, or the ring that refused one has room; ps.
 func (p *port) next() int64 {
 	next := int64(far)
 	if p.flight.len() > 0 {
-		next = p.flight.front().at
+		next = p.flight.front().at + gather
 	}
 	if p.refused && p.out.waiting.len() > 0 {
 		next = min(next, p.out.waiting.front().start)

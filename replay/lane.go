@@ -30,7 +30,8 @@ type lane struct {
 	pos      int   // next packet of the store
 	left     int64 // packets until the last loop ends
 	next     int64 // sequence number of the next tagged packet
-	gate     int64 // earliest time of the next packet: catching up goes at twice the load
+	recent   []departure // of the packets of a burst's length before the next one, a ring
+	slot     int         // of recent: the next packet's
 	tag      packet.Tag
 	pre      uint8 // trial number of the pre-roll
 	counting bool  // the pre-roll is over
@@ -41,6 +42,9 @@ type lane struct {
 	receiver *receiver
 	back     *tally.Back
 }
+
+// A departure is when a packet left and when it was due, both since start.
+type departure struct{ at, due int64 }
 
 // meta is what the sender must know of a packet without looking at its bytes.
 type meta struct {
@@ -80,7 +84,7 @@ func sendable(s Stream, port nic.Info) error {
 }
 
 func newLane(s Stream, id uint8, o Options) *lane {
-	l := &lane{name: s.Name, id: id, pass: s.Packets.Len()}
+	l := &lane{name: s.Name, id: id, pass: s.Packets.Len(), recent: make([]departure, o.Burst)}
 	passes := (2*o.Burst + l.pass - 1) / l.pass
 	l.store.Grow(passes*l.pass, passes*int(s.Packets.Bytes()))
 	l.meta = make([]meta, 0, passes*l.pass)
@@ -117,7 +121,10 @@ func gaps(s *packet.Store) []int64 {
 
 // begin sets the lane to the start of a trial.
 func (l *lane) begin(s trial.Spec, points []trial.Point, end int64, share float64, number, pre uint8) error {
-	l.unit, l.pos, l.next, l.gate = s.Unit, 0, 0, math.MinInt64
+	l.unit, l.pos, l.next = s.Unit, 0, 0
+	for i := range l.recent {
+		l.recent[i] = departure{at: math.MinInt64 / 2}
+	}
 	if s.Unit == trial.Factor && l.gaps[l.pass-1] == 0 && (l.pass > 1 || s.Loops == 0) {
 		return fmt.Errorf("stream %s: its packets carry no times to replay; give a rate (-b 1G)", l.name)
 	}
@@ -153,6 +160,13 @@ func (l *lane) advance() {
 		l.pos = 0
 	}
 	l.left--
+}
+
+// gate is the earliest time of a packet that is due then: a burst and one packet more take half their time at least, so catching
+// up goes at twice the load.
+func (l *lane) gate(due int64) int64 {
+	d := &l.recent[l.slot]
+	return d.at + (due-d.due)/2
 }
 
 func (l *lane) publish() {

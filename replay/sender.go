@@ -10,6 +10,7 @@ import (
 	"loadtest/nic"
 	"loadtest/packet"
 	"loadtest/trial"
+	"loadtest/units"
 )
 
 // A sender owns the Send half of one port and the lanes that leave through it. Times named rel and due are ns since start.
@@ -26,6 +27,7 @@ type sender struct {
 	credit  int64
 	burst   int
 	full    int64 // how long a full port is left alone, ns
+	ahead   int64 // how long a packet may wait for its burst, ns; ports of a virtual clock take it at the time it was due
 
 	start, end, count int64 // count: where the pre-roll ends
 	entries           []entry
@@ -36,20 +38,31 @@ type sender struct {
 	hasEnded          bool
 }
 
+const (
+	full   = int64(10 * time.Microsecond)
+	most   = int64(time.Millisecond)
+	asleep = int64(10 * time.Millisecond) // at most: an early end is noticed that late
+)
+
 // An entry is a packet of the burst at hand, in order of due.
 type entry struct {
-	lane *lane
-	pos  int
-	due  int64
+	lane  *lane
+	pos   int
+	slot  int // in the lane's recent
+	due   int64
+	paced bool
 }
 
 func newSender(port string, o Options, sh *shared) *sender {
 	d := o.Ports[port]
 	s := &sender{name: port, port: d.Queues[0], optional: nic.Of(d.Queues[0]), shared: sh, virtual: o.Clock.Virtual(),
-		credit: int64(o.Credit), burst: o.Burst, full: int64(10 * time.Microsecond),
+		credit: int64(o.Credit), burst: o.Burst, full: full,
 		entries: make([]entry, 0, o.Burst), frames: make([]packet.Frame, o.Burst)}
-	if line := float64(d.Info.LineRate); line > 0 && s.virtual {
-		s.full = max(1000, int64(float64(o.Burst*84*8)/line*1e9))
+	if s.virtual {
+		s.ahead = min(most, s.credit)
+		if line := float64(d.Info.LineRate); line > 0 {
+			s.full = max(1000, int64(float64(o.Burst)*float64(units.WireBits(0))/line*1e9))
+		}
 	}
 	return s
 }
@@ -88,10 +101,13 @@ func (s *sender) Step(now int64) (next int64) {
 	for _, l := range s.lanes {
 		l.publish()
 	}
-	if next == clock.Never { // the schedule is over and nothing is held back
+	if next == clock.Never && len(s.entries) == 0 { // the schedule is over and nothing is held back
 		return s.finish(now)
 	}
-	return s.start + next
+	if next += s.start; !s.virtual {
+		next = min(next, now+asleep)
+	}
+	return next
 }
 
 // fill adds due packets to the burst and says when the next one is due; Never when there is none any more.
@@ -100,7 +116,7 @@ func (s *sender) fill(rel int64) (next int64) {
 	for {
 		l, due := s.first(rel)
 		if due > rel {
-			next = s.ahead(l, due)
+			next = s.await(l, due)
 			break
 		}
 		counted := due >= s.count
@@ -116,16 +132,17 @@ func (s *sender) fill(rel int64) (next int64) {
 			next = rel
 			break
 		}
-		if gate := max(l.gate, rel-int64(s.burst)*l.pacer.Gap()); gate > rel {
-			next = gate
+		if gate := l.gate(due); gate > s.leaves(due, rel) {
+			next = gate + s.ahead
 			break
-		} else {
-			l.gate = gate + l.pacer.Gap()/2
 		}
 		if counted {
 			l.sent.Intended++
 		}
-		s.entries = append(s.entries, entry{l, l.pos, due})
+		s.entries = append(s.entries, entry{l, l.pos, l.slot, due, !l.pacer.Unpaced()})
+		if l.slot++; l.slot == len(l.recent) {
+			l.slot = 0
+		}
 		l.advance()
 	}
 	if unsent > 0 {
@@ -156,38 +173,35 @@ func (s *sender) first(rel int64) (first *lane, due int64) {
 	return first, due
 }
 
-// ahead is when to be stepped for a packet due later. On a virtual clock a whole burst is awaited: ports there take each packet
-// at the time it was due.
-func (s *sender) ahead(l *lane, due int64) int64 {
-	if !s.virtual || l == nil {
+// await is when to be stepped for a packet due later: where it may wait, when its burst is whole.
+func (s *sender) await(l *lane, due int64) int64 {
+	if s.ahead == 0 || l == nil {
 		return due
 	}
-	return min(due+int64(s.burst-1)*min(l.pacer.Gap(), int64(time.Millisecond)), max(due, s.end))
+	return min(due+min(int64(s.burst-1)*min(l.pacer.Gap(), s.ahead), s.ahead), max(due, s.end))
 }
+
+// leaves is when a packet that is sent now leaves.
+func (s *sender) leaves(due, rel int64) int64 { return max(due, rel-s.ahead) }
 
 // expire gives up packets that the port did not take in time: unsent, or, where nothing says when a packet is due, not intended.
 func (s *sender) expire(rel int64) {
-	n, unsent := 0, int64(0)
-	for ; n < len(s.entries); n++ {
-		e := &s.entries[n]
-		if e.lane.pacer.Unpaced() {
-			if rel < s.end {
-				break
+	kept, unsent := s.entries[:0], int64(0)
+	for _, e := range s.entries {
+		switch counted := e.due >= s.count; {
+		case e.paced && rel-e.due > s.credit:
+			if counted {
+				unsent++
 			}
-			e.lane.sent.Intended--
-			continue
-		}
-		if rel-e.due <= s.credit {
-			break
-		}
-		if e.due >= s.count {
-			unsent++
+		case !e.paced && rel >= s.end:
+			if counted {
+				e.lane.sent.Intended--
+			}
+		default:
+			kept = append(kept, e)
 		}
 	}
-	if n == 0 {
-		return
-	}
-	s.entries = append(s.entries[:0], s.entries[n:]...)
+	s.entries = kept
 	if unsent > 0 {
 		s.shared.unsent.Add(unsent)
 	}
@@ -240,10 +254,11 @@ func (s *sender) send(now, rel int64) (wait int64) {
 
 // book books one packet that the port took.
 func (s *sender) book(e *entry, rel int64, counted bool) {
+	l := e.lane
+	l.recent[e.slot] = departure{s.leaves(e.due, rel), e.due}
 	if !counted {
 		return
 	}
-	l := e.lane
 	m := &l.meta[e.pos]
 	l.sent.Sent++
 	l.sent.Bytes += int64(m.size)
@@ -253,11 +268,7 @@ func (s *sender) book(e *entry, rel int64, counted bool) {
 	} else if m.flow >= 0 {
 		l.sent.ByFlow[m.flow]++
 	}
-	if s.virtual {
-		l.sent.Lateness.Record(0, 1)
-	} else {
-		l.sent.Lateness.Record(rel-e.due, 1)
-	}
+	l.sent.Lateness.Record(s.leaves(e.due, rel)-e.due, 1)
 }
 
 // finish ends sending: what was due and not sent before an early end was never intended.

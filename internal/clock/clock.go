@@ -19,6 +19,12 @@ type Stepper interface {
 // Never, as the answer of Step, ends a Stepper.
 const Never = math.MaxInt64
 
+// An Aside is a Stepper that only looks on: the real clock gives it a thread of its own, which is not pinned and sleeps.
+type Aside interface {
+	Stepper
+	Aside()
+}
+
 // A Clock runs steppers until each is done or ctx ends; then the cause of ctx is returned.
 type Clock interface {
 	Now() int64

@@ -3,13 +3,15 @@ package clock
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// spinFor is how long before its time a stepper is woken to spin: sleeping is late by some tens of µs.
-const spinFor = 100 * time.Microsecond
+// spinFor is how long before its time a stepper is woken to spin: waking up takes the kernel about so long. More is more exact
+// on an idle machine, but who spins uses up his share of a busy one, and then waits for milliseconds.
+const spinFor = 30 * time.Microsecond
 
 // longest bounds a sleep, so that a cancelled run ends soon.
 const longest = 5 * time.Millisecond
@@ -39,20 +41,20 @@ func (r *Real) Now() int64 { return int64(time.Since(r.start)) }
 // Virtual is false.
 func (r *Real) Virtual() bool { return false }
 
-// Run gives each stepper a thread of its own.
+// Run gives each stepper a thread of its own; with fewer CPUs than steppers those of one CPU take turns in one thread, since two
+// threads that never yield must not share one.
 func (r *Real) Run(ctx context.Context, s ...Stepper) error {
 	var cut atomic.Bool
 	defer context.AfterFunc(ctx, func() { cut.Store(true) })()
 	var wg sync.WaitGroup
-	for i, st := range s {
+	for i, thread := range r.threads(s) {
 		wg.Go(func() {
-			runtime.LockOSThread() // and never unlocked: a pinned thread ends with its goroutine
-			if len(r.CPUs) > 0 {
-				pin(r.CPUs[i%len(r.CPUs)])
-			} else {
-				defer runtime.UnlockOSThread()
+			runtime.LockOSThread() // and never unlocked: the thread ends with its goroutine, and what was set for it
+			eager()
+			if i < len(r.CPUs) {
+				pin(r.CPUs[i])
 			}
-			r.drive(st, &cut)
+			r.drive(thread, &cut)
 		})
 	}
 	wg.Wait()
@@ -62,21 +64,52 @@ func (r *Real) Run(ctx context.Context, s ...Stepper) error {
 	return nil
 }
 
-func (r *Real) drive(s Stepper, cut *atomic.Bool) {
+// threads says which steppers share a thread; those of the CPUs come first.
+func (r *Real) threads(s []Stepper) [][]Stepper {
+	t := make([][]Stepper, len(r.CPUs))
+	hot := 0
+	for _, st := range s {
+		if _, aside := st.(Aside); aside || len(r.CPUs) == 0 {
+			t = append(t, []Stepper{st})
+			continue
+		}
+		t[hot%len(r.CPUs)] = append(t[hot%len(r.CPUs)], st)
+		hot++
+	}
+	return t
+}
+
+// drive steps the steppers of one thread, each when it is due, until all are done.
+func (r *Real) drive(s []Stepper, cut *atomic.Bool) {
+	spin := r.Spin && !slices.ContainsFunc(s, func(st Stepper) bool { _, aside := st.(Aside); return aside })
+	next := make([]int64, len(s))
 	for !cut.Load() {
-		now := r.Now()
-		next := s.Step(now)
-		if next == Never {
+		least := int64(Never)
+		for i, st := range s {
+			if next[i] == Never {
+				continue
+			}
+			if now := r.Now(); next[i] <= now {
+				next[i] = st.Step(now)
+			}
+			least = min(least, next[i])
+		}
+		if least == Never {
 			return
 		}
-		for !r.Spin && !cut.Load() {
-			left := time.Duration(next - r.Now())
-			if left <= spinFor {
-				break
-			}
-			sleep(min(left-spinFor, longest))
+		r.wait(least, spin, cut)
+	}
+}
+
+// wait sleeps until shortly before t and spins the rest.
+func (r *Real) wait(t int64, spin bool, cut *atomic.Bool) {
+	for !spin && !cut.Load() {
+		left := time.Duration(t - r.Now())
+		if left <= spinFor {
+			break
 		}
-		for next > r.Now() && !cut.Load() {
-		}
+		sleep(min(left-spinFor, longest))
+	}
+	for t > r.Now() && !cut.Load() {
 	}
 }

@@ -9,3 +9,5 @@ func sleep(d time.Duration) { time.Sleep(d) }
 func monotonic() int64 { return 0 }
 
 func pin(int) {}
+
+func eager() {}
