@@ -25,8 +25,15 @@ export CGO_ENABLED = 0
 build: go
 	$(GO) build -trimpath -buildvcs=false -ldflags '-s -w -X main.release=$(VERSION)' -o loadtest ./cmd/loadtest
 
+# The walk-through by hand: configurations, captures, search. `./loadtest demo` is the same in one command.
 demo: build
-	./loadtest demo
+	@set -e; d=$$(mktemp -d); trap 'rm -r "$$d"' EXIT; cd testdata/vita-pair; PATH="$(CURDIR):$$PATH"; \
+	for n in 1 2; do \
+		echo "$$ loadtest genconf < gentest-node$$n.conf"; loadtest genconf < gentest-node$$n.conf; \
+		echo "$$ loadtest genpcap < gentest-node$$n.conf > node$$n.pcap"; loadtest genpcap < gentest-node$$n.conf > $$d/node$$n.pcap; \
+	done; cd $$d; \
+	echo "$$ loadtest find-limit -b 1e9 -p 1e6 node1.pcap node1 node2 sim:vita-1gbe/node1 node2.pcap node2 node1 sim:vita-1gbe/node2"; \
+	loadtest find-limit -b 1e9 -p 1e6 node1.pcap node1 node2 sim:vita-1gbe/node1 node2.pcap node2 node1 sim:vita-1gbe/node2
 
 test: go packages cross
 	$(GO) vet ./...

@@ -13,6 +13,7 @@ type TextOptions struct {
 	Err     io.Writer // the talk: ports, events, warnings; nil discards
 	Verbose bool      // Snabb's block for each trial instead of a line, warm-ups too
 	Quiet   bool      // the last line only
+	Live    bool      // the run is under way: its program prints the error that ends it
 	Color   bool      // verdicts in green, red and yellow
 }
 
@@ -57,7 +58,9 @@ func (t *Text) Write(r Record) error {
 		t.answer = append(t.answer, r)
 	case *End:
 		out = t.end()
-		talk = ended(r)
+		if r.Reason == "" || !t.o.Live {
+			talk = ended(r)
+		}
 	}
 	if talk != "" {
 		if _, err := io.WriteString(t.o.Err, talk); err != nil {

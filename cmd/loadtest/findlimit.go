@@ -16,6 +16,9 @@ import (
 	"loadtest/units"
 )
 
+// repeats is how often in a row a trial that the tester spoilt is made again: on a busy machine a stall is not the tester's limit.
+const repeats = 8
+
 // findLimit are the flags of find-limit.
 type findLimit struct {
 	common
@@ -85,7 +88,7 @@ func (f *findLimit) run(c *cobra.Command, streams []stream) error {
 	if err := s.begin(set); err != nil {
 		return s.end(err)
 	}
-	so := search.Options{Loss: float64(f.loss), MaxUnsent: float64(s.unsent), Warmup: f.warmup, FirstWarmup: max(f.warmup, min(time.Second, 3*f.warmup))}
+	so := search.Options{Loss: float64(f.loss), Invalid: repeats, MaxUnsent: float64(s.unsent), Warmup: f.warmup, FirstWarmup: max(f.warmup, min(time.Second, 3*f.warmup))}
 	if f.exec != "" {
 		so.Verdict = func(ctx context.Context, spec trial.Spec, r trial.Result) (bool, string, error) {
 			return s.judge(ctx, f.exec, report.TrialOf(spec, &r, s.about(report.Search)), c.ErrOrStderr())

@@ -107,7 +107,7 @@ func (s *session) writers() error {
 	if terminal(talk) && !s.quiet {
 		s.line = report.NewRedraw(talk)
 	}
-	s.sinks = append(s.sinks, report.NewText(report.TextOptions{Out: out, Err: talk, Verbose: s.verbose, Quiet: s.quiet,
+	s.sinks = append(s.sinks, report.NewText(report.TextOptions{Out: out, Err: talk, Verbose: s.verbose, Quiet: s.quiet, Live: true,
 		Color: terminal(out) && !s.noColor && os.Getenv("NO_COLOR") == ""}))
 	return nil
 }
@@ -212,11 +212,10 @@ func (s *session) end(err error) error {
 	if err != nil && !told(err) {
 		e.Reason = err.Error()
 	}
-	err = errors.Join(err, s.write(e), s.Close())
-	if s.saved != "" && !s.quiet {
+	if s.saved != "" && !s.quiet { // before the table, whose last line is the answer
 		fmt.Fprintf(s.command.ErrOrStderr(), "saved as %s\n", s.saved)
 	}
-	return err
+	return errors.Join(err, s.write(e), s.Close())
 }
 
 // load resolves a rate for the slowest of the transmitting ports; the zero Rate is its line rate.
