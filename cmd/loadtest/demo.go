@@ -21,7 +21,7 @@ func newDemo() *cobra.Command {
 		Short: "Find the limit of a simulated pair of IPsec gateways: no hardware, no root",
 		Long: "demo measures an embedded pair of VPN gateways on 1 GbE links in simulated time, with 60-byte packets in both directions.\n" +
 			"It is find-limit on generated captures; every flag of find-limit works.",
-		Example: "  loadtest demo\n  loadtest demo -v -D 10",
+		Example: "  loadtest demo\n  loadtest demo -v -r 0",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			streams, err := demoStreams(f.seed)

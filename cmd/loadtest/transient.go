@@ -32,7 +32,7 @@ func newTransient() *cobra.Command {
 		Short: "Run through steps of load and count at each",
 		Long:  "transient runs a program of load steps without judging them: ramp_up, ramp_down, ramp_up_down, or constant until Ctrl-C.",
 		Example: "  loadtest transient -b 1e9 node1.pcap eth2 eth3\n" +
-			"  loadtest transient -b 1e9 -s 250e6 -D 1 -p ramp_up --bench-file steps.csv node1.pcap node1 node1 sim:wire/a",
+			"  loadtest transient -b 1e9 -s 250e6 -D 1 -p ramp_up --bench-file steps.csv node1.pcap sim:wire/a sim:wire/b",
 		RunE: func(c *cobra.Command, args []string) error {
 			streams, err := parseStreams(c.Name(), args, false)
 			if err != nil {

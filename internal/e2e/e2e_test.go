@@ -77,6 +77,9 @@ func prepare(t *testing.T, args ...string) *process {
 	p := &process{cancel: cancel}
 	switch args[0] {
 	case "find-limit", "replay", "transient", "demo":
+		if args[len(args)-1] == "--help" {
+			break
+		}
 		p.json = filepath.Join(t.TempDir(), "run.jsonl")
 		args = append(args, "--json", p.json)
 	}
