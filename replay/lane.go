@@ -27,9 +27,9 @@ type lane struct {
 
 	unit     trial.Unit
 	pacer    pace.Pacer
-	pos      int   // next packet of the store
-	left     int64 // packets until the last loop ends
-	next     int64 // sequence number of the next tagged packet
+	pos      int         // next packet of the store
+	left     int64       // packets until the last loop ends
+	next     int64       // sequence number of the next tagged packet
 	recent   []departure // of the packets of a burst's length before the next one, a ring
 	slot     int         // of recent: the next packet's
 	tag      packet.Tag

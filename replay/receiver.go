@@ -189,8 +189,12 @@ func (r *receiver) take(f *packet.Frame, now int64) {
 		size := len(f.Data)
 		r.flows.Packets[hit.Flow]++
 		r.flows.Bytes[hit.Flow] += int64(size)
-		r.flows.WireBits[hit.Flow] += units.WireBits(size)
-		r.second(r.owners[hit.Flow], size, at)
+		bits := units.WireBits(size)
+		r.flows.WireBits[hit.Flow] += bits
+		b := r.owners[hit.Flow]
+		b.Untagged++
+		b.UntaggedBits += bits
+		r.second(b, size, at)
 	case match.Tagged:
 		if b := r.back[hit.Lane]; b.See(hit.Seq) == match.New {
 			r.receive(b, len(f.Data), at, hit.Nanos)
@@ -229,8 +233,8 @@ func (r *receiver) publish() {
 	var missing int64
 	for _, l := range r.lanes {
 		missing += l.back.Missing
-		l.published.returned.Store(l.back.Received)
-		l.published.returnedBits.Store(l.back.WireBits)
+		l.published.returned.Store(l.back.Received + l.back.Untagged)
+		l.published.returnedBits.Store(l.back.WireBits + l.back.UntaggedBits)
 	}
 	if missing != r.missing {
 		r.shared.missing.Add(missing - r.missing)

@@ -196,7 +196,6 @@ func ended(err error) error {
 
 // begin sets all parts to the start of a trial.
 func (r *Runner) begin(s trial.Spec) error {
-	r.trial++
 	pre := uint8(0)
 	if s.Preroll > 0 {
 		for _, l := range r.lanes {
@@ -204,16 +203,15 @@ func (r *Runner) begin(s trial.Spec) error {
 				return fmt.Errorf("stream %s: %d of %d packets have no tag, which a pre-roll needs", l.name, l.untagged, len(l.meta))
 			}
 		}
-		pre = r.trial
-		r.trial++
+		pre = r.number()
 	}
 	if s.Unit > trial.Packets && s.Unit != trial.Factor {
 		return errors.New("packets are sent by bits, packets or captured pace, not by sessions")
 	}
 	r.shared.begin(s)
-	now := r.o.Clock.Now()
+	number, now := r.number(), r.o.Clock.Now()
 	for _, t := range r.receivers {
-		if err := t.begin(now, r.trial, pre, s); err != nil {
+		if err := t.begin(now, number, pre, s); err != nil {
 			return err
 		}
 	}
@@ -240,7 +238,7 @@ func (r *Runner) begin(s trial.Spec) error {
 		if !ok {
 			share = 1
 		}
-		if err := l.begin(s, points, end, share, r.trial, pre); err != nil {
+		if err := l.begin(s, points, end, share, number, pre); err != nil {
 			return err
 		}
 	}
@@ -250,12 +248,21 @@ func (r *Runner) begin(s trial.Spec) error {
 	return nil
 }
 
+// number is that of the next trial or pre-roll: 1 to 255, and again.
+func (r *Runner) number() uint8 {
+	r.trial = r.trial%255 + 1
+	return r.trial
+}
+
 // result closes the books.
 func (r *Runner) result(s trial.Spec, cut bool) trial.Result {
 	res := trial.Result{Start: r.shared.count, Stopped: r.shared.early.Load(), Cut: cut}
 	end := r.shared.count
 	for _, t := range r.senders {
-		end = max(end, t.ended())
+		if !t.hasEnded { // it was cut
+			t.finish(r.o.Clock.Now())
+		}
+		end = max(end, t.until)
 		if t.receiver == nil {
 			res.Ports = append(res.Ports, t.facts(trial.Port{Name: t.name}))
 		}
@@ -273,10 +280,10 @@ func (r *Runner) result(s trial.Spec, cut bool) trial.Result {
 		if st.Half.During = s.Duration - s.Duration/2; res.Elapsed < s.Duration || s.Duration == 0 {
 			st.Half = trial.Arrivals{} // sending ended early: there was no second half
 		}
-		if st.Late > 0 {
-			r.drain = min(2*r.drain, maxDrain)
-		}
 		res.Streams = append(res.Streams, st)
+	}
+	if res.Sum(func(s *trial.Stream) int64 { return s.Late }) > 0 {
+		r.drain = max(r.drain, min(2*r.drain, maxDrain))
 	}
 	return res
 }

@@ -211,3 +211,94 @@ func TestStopAndCut(t *testing.T) {
 		})
 	}
 }
+
+// A trial longer than 2^32 packets: sequence numbers begin again, counts do not.
+func TestSequencesPastFourBillion(t *testing.T) {
+	lost := 0
+	w := &wire{delay: 5000, fate: func(n int, _ packet.Frame) int {
+		switch {
+		case n%100 == 99:
+			lost++
+			return 0
+		case n%100 == 7:
+			return 2
+		}
+		return 1
+	}}
+	o := Options{Clock: clock.NewVirtual(), Ports: pair(w, &wire{}), Streams: []Stream{{Name: "a", Packets: udp(3, 60, true), TX: "a", RX: "b"}}}
+	r, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.begin(trial.Spec{Unit: trial.Packets, Load: []trial.Point{{Load: 1e6}}, Duration: 20 * time.Millisecond, Drain: time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	l := r.lanes[0]
+	const before = 1<<32 - 10000
+	l.counting, l.next = true, before
+	for seq := uint64(1 << 30); seq < before; seq += 1 << 30 { // as if all up to there had come
+		l.back.See(uint32(seq))
+	}
+	l.back.See(before - 1)
+	seen := l.back.Received
+	missing := l.back.Missing
+	if err := o.Clock.Run(t.Context(), r.senders[0], r.receivers[0]); err != nil {
+		t.Fatal(err)
+	}
+	if b := l.back; l.sent.Sent != 20000 || b.Received-seen != 20000-int64(lost) || b.Duplicated != 200 || b.Reordered != 0 || b.TooOld != 0 || l.next != before+20000 {
+		t.Errorf("sent %d, received %d, duplicated %d, reordered %d, too old %d; want 20000, %d, 200, 0, 0",
+			l.sent.Sent, b.Received-seen, b.Duplicated, b.Reordered, b.TooOld, 20000-lost)
+	}
+	// Of the lost ones those behind the horizon, and the 4095 before the first.
+	if n := l.back.Missing - missing; n < int64(lost)-50+4095 || n > int64(lost)+4095 {
+		t.Errorf("%d missing, %d lost", n, lost)
+	}
+}
+
+// What a running trial shows counts packets that are matched by flow too.
+func TestSamplesOfUntaggedPackets(t *testing.T) {
+	r, err := New(Options{Clock: clock.NewVirtual(), Ports: pair(&wire{}, &wire{}), Streams: []Stream{{Name: "a", Packets: udp(3, 60, false), TX: "a", RX: "b"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last trial.Progress
+	spec := trial.Flat(672e5, time.Second)
+	spec.Interval = time.Second / 10
+	if _, err := r.Run(t.Context(), spec, func(s trial.Sample) { last = s.Streams[0] }); err != nil {
+		t.Fatal(err)
+	}
+	if last.Received < last.Sent-100 || last.RecvBits < last.SentWireBits-67200 || last.Sent < 89000 {
+		t.Errorf("the last sample says sent %d, received %d, %d of %d bits", last.Sent, last.Received, last.RecvBits, last.SentWireBits)
+	}
+}
+
+func TestDrainDoublesOnceATrialAndNeverShrinks(t *testing.T) {
+	for _, tt := range []struct{ drain, want time.Duration }{{0, 2 * Drain}, {1500 * time.Millisecond, maxDrain}, {5 * time.Second, 5 * time.Second}} {
+		w := &wire{}
+		o := Options{Drain: tt.drain, Clock: clock.NewVirtual(), Ports: pair(w, &wire{})}
+		for _, name := range []string{"a", "b", "c"} {
+			o.Streams = append(o.Streams, Stream{Name: name, Packets: udp(1, 60, true), TX: "a", RX: "b"})
+		}
+		r, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept []packet.Frame
+		w.fate = func(n int, f packet.Frame) int {
+			if n < 30 {
+				kept = append(kept, packet.Frame{Data: append([]byte(nil), f.Data...)})
+			} else if n == 4000 {
+				w.queue = append(w.queue, kept...)
+			}
+			return 1
+		}
+		for range 2 {
+			if _, err := r.Run(t.Context(), trial.Flat(672e5, 10*time.Millisecond), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r.drain != tt.want {
+			t.Errorf("drain %v became %v, want %v", tt.drain, r.drain, tt.want)
+		}
+	}
+}

@@ -36,12 +36,14 @@ type sender struct {
 	down              bool
 	finished          atomic.Int64 // when sending ended, on the run's clock; 0: it has not
 	hasEnded          bool
+	until             int64 // how far the schedule was carried out, on the run's clock
 }
 
+// How long a sender waits, in ns.
 const (
-	full   = int64(10 * time.Microsecond)
-	most   = int64(time.Millisecond)
-	asleep = int64(10 * time.Millisecond) // at most: an early end is noticed that late
+	fullWait  = int64(10 * time.Microsecond) // for a port that is full
+	mostAhead = int64(time.Millisecond)      // at most for a burst to be whole, on a virtual clock
+	mostSleep = int64(10 * time.Millisecond) // at most for the next packet: an early end is noticed then
 )
 
 // An entry is a packet of the burst at hand, in order of due.
@@ -56,10 +58,10 @@ type entry struct {
 func newSender(port string, o Options, sh *shared) *sender {
 	d := o.Ports[port]
 	s := &sender{name: port, port: d.Queues[0], optional: nic.Of(d.Queues[0]), shared: sh, virtual: o.Clock.Virtual(),
-		credit: int64(o.Credit), burst: o.Burst, full: full,
+		credit: int64(o.Credit), burst: o.Burst, full: fullWait,
 		entries: make([]entry, 0, o.Burst), frames: make([]packet.Frame, o.Burst)}
 	if s.virtual {
-		s.ahead = min(most, s.credit)
+		s.ahead = min(mostAhead, s.credit)
 		if line := float64(d.Info.LineRate); line > 0 {
 			s.full = max(1000, int64(float64(o.Burst)*float64(units.WireBits(0))/line*1e9))
 		}
@@ -101,11 +103,11 @@ func (s *sender) Step(now int64) (next int64) {
 	for _, l := range s.lanes {
 		l.publish()
 	}
-	if next == clock.Never && len(s.entries) == 0 { // the schedule is over and nothing is held back
+	if next == clock.Never { // the schedule is over and nothing is held back
 		return s.finish(now)
 	}
 	if next += s.start; !s.virtual {
-		next = min(next, now+asleep)
+		next = min(next, now+mostSleep)
 	}
 	return next
 }
@@ -163,7 +165,7 @@ func (s *sender) first(rel int64) (first *lane, due int64) {
 			over = max(over, min(d, s.end))
 		case d == pace.Never:
 			over = max(over, s.end)
-		case d < due:
+		case d < due || d == due && l.left > first.left: // those that have no schedule take turns
 			first, due = l, d
 		}
 	}
@@ -255,7 +257,9 @@ func (s *sender) send(now, rel int64) (wait int64) {
 // book books one packet that the port took.
 func (s *sender) book(e *entry, rel int64, counted bool) {
 	l := e.lane
-	l.recent[e.slot] = departure{s.leaves(e.due, rel), e.due}
+	if e.paced {
+		l.recent[e.slot] = departure{s.leaves(e.due, rel), e.due}
+	}
 	if !counted {
 		return
 	}
@@ -271,8 +275,16 @@ func (s *sender) book(e *entry, rel int64, counted bool) {
 	l.sent.Lateness.Record(s.leaves(e.due, rel)-e.due, 1)
 }
 
-// finish ends sending: what was due and not sent before an early end was never intended.
+// finish ends sending: what was due and not sent before an early end was never intended, and its time was no time of sending.
 func (s *sender) finish(now int64) int64 {
+	s.until = now
+	if now-s.start < s.end {
+		_, next := s.first(now - s.start)
+		if len(s.entries) > 0 {
+			next = s.entries[0].due
+		}
+		s.until = s.start + min(next, now-s.start)
+	}
 	for i := range s.entries {
 		if e := &s.entries[i]; e.due >= s.count {
 			e.lane.sent.Intended--
@@ -286,9 +298,6 @@ func (s *sender) finish(now int64) int64 {
 	s.finished.Store(max(now, 1))
 	return clock.Never
 }
-
-// ended is when sending ended.
-func (s *sender) ended() int64 { return s.finished.Load() }
 
 // facts adds what the port tells about itself since the trial began.
 func (s *sender) facts(p trial.Port) trial.Port {

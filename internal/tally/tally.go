@@ -8,6 +8,8 @@
 package tally
 
 import (
+	"math/bits"
+
 	"loadtest/internal/match"
 	"loadtest/trial"
 )
@@ -34,8 +36,11 @@ type Back struct {
 	match.Window
 	Bytes, WireBits int64
 	Late, Corrupt   int64
-	Half            trial.Arrivals
-	Latency         trial.Histogram
+
+	Untagged, UntaggedBits int64 // all that came by flow, copies too
+
+	Half    trial.Arrivals
+	Latency trial.Histogram
 }
 
 // Reset empties the book and keeps its memory.
@@ -73,11 +78,18 @@ func Stream(name string, s *Sent, b *Back, f *Flows) trial.Stream {
 		r.Received += received
 		r.Surplus += arrived - received
 		if arrived > 0 { // of packets of one flow the mean size, as far as they count
-			r.ReceivedBytes += f.Bytes[flow] * received / arrived
-			r.RecvWireBits += f.WireBits[flow] * received / arrived
+			r.ReceivedBytes += part(f.Bytes[flow], received, arrived)
+			r.RecvWireBits += part(f.WireBits[flow], received, arrived)
 		}
 	}
 	return r
+}
+
+// part is total · n / of, for n <= of.
+func part(total, n, of int64) int64 {
+	hi, lo := bits.Mul64(uint64(total), uint64(n))
+	q, _ := bits.Div64(hi, lo, uint64(of))
+	return int64(q)
 }
 
 // Foreign lists the kinds that were seen.

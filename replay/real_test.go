@@ -1,0 +1,84 @@
+package replay_test
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"loadtest/internal/clock"
+	"loadtest/nic"
+	"loadtest/nic/mem"
+	"loadtest/replay"
+	"loadtest/trial"
+)
+
+// Both directions over a wire in memory, in real time, as in use: books balance, samples come, nothing is left running.
+func TestRealTime(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		spin bool
+		load float64
+		d    time.Duration
+		end  error // ended by it, after 50 ms
+	}{
+		{"paced", false, 20000, 100 * time.Millisecond, nil},
+		{"paced, spinning", true, 20000, 100 * time.Millisecond, nil},
+		{"as fast as possible", false, math.Inf(1), 50 * time.Millisecond, nil},
+		{"until stopped", false, 20000, 0, trial.ErrStop},
+		{"cut", false, 20000, 0, context.Canceled},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			before := runtime.NumGoroutine()
+			c := clock.NewReal()
+			c.Spin = tt.spin
+			x, y := mem.Pair(4096)
+			r, err := replay.New(replay.Options{Clock: c, Spin: tt.spin, Ports: map[string]nic.Device{"x": x, "y": y}, Credit: time.Second,
+				Drain: time.Second, Streams: []replay.Stream{{Name: "there", Source: "made", Packets: store(100, 60), TX: "x", RX: "y"},
+					{Name: "back", Source: "made", Packets: store(100, 200), TX: "y", RX: "x"}, {Name: "more", Source: "made", Packets: store(7, 90), TX: "x", RX: "y"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			if tt.end != nil {
+				time.AfterFunc(50*time.Millisecond, func() { cancel(tt.end) })
+			}
+			var samples atomic.Int64
+			var last int64
+			res, err := r.Run(ctx, trial.Spec{Unit: trial.Packets, Load: []trial.Point{{Load: tt.load}}, Duration: tt.d, Interval: 10 * time.Millisecond},
+				func(s trial.Sample) {
+					samples.Add(1)
+					n := s.Streams[0].Sent
+					if len(s.Streams) != 3 || n < last {
+						t.Errorf("a sample of %d streams; sent %d, then %d", len(s.Streams), last, n)
+					}
+					last = n
+				})
+			cut := tt.end != nil && tt.end != trial.ErrStop
+			if cut != (err != nil) || cut != res.Cut {
+				t.Errorf("error %v, cut %v", err, res.Cut)
+			}
+			if samples.Load() == 0 || len(res.Streams) != 3 {
+				t.Errorf("%d samples, %d streams", samples.Load(), len(res.Streams))
+			}
+			for _, s := range res.Streams {
+				if want := int64(tt.load / 10); tt.end == nil && !math.IsInf(tt.load, 1) && s.Intended != want {
+					t.Errorf("%s: intended %d, want %d", s.Name, s.Intended, want)
+				}
+				if s.Sent == 0 || s.Unsent() < 0 || s.Lost() < 0 || !cut && s.Lost() > 0 || s.Lateness.Count != s.Sent || s.Latency.Count != s.Received {
+					t.Errorf("%s: intended %d, sent %d, received %d; late %d, timed %d", s.Name, s.Intended, s.Sent, s.Received, s.Lateness.Count, s.Latency.Count)
+				}
+			}
+			for range 100 {
+				if runtime.NumGoroutine() <= before {
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		})
+	}
+}
