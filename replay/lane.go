@@ -3,6 +3,7 @@ package replay
 import (
 	"fmt"
 	"math"
+	"strings"
 	"sync/atomic"
 
 	"loadtest/internal/pace"
@@ -37,7 +38,7 @@ type lane struct {
 	counting bool  // the pre-roll is over
 	sent     tally.Sent
 
-	published struct{ intended, sent, bits, returned, returnedBits atomic.Int64 }
+	published struct{ next, intended, sent, bits, returned, returnedBits atomic.Int64 }
 
 	receiver *receiver
 	back     *tally.Back
@@ -77,10 +78,22 @@ func sendable(s Stream, port nic.Info) error {
 		}
 	}
 	if long > 0 {
-		return fmt.Errorf("%s record %d: %d bytes, %s takes %d (MTU %d); %d of %d records are too long. A larger MTU: ip link set %s mtu N",
-			s.Source, first+1, s.Packets.Size(first), port.Name, port.MaxFrame, port.MTU, long, s.Packets.Len(), port.Name)
+		return fmt.Errorf("%s record %d: %d bytes, %s takes %d (MTU %d); %d of %d records are too long%s",
+			s.Source, first+1, s.Packets.Size(first), port.Name, port.MaxFrame, port.MTU, long, s.Packets.Len(), widen(port, s.Packets.Size(first)))
 	}
 	return nil
+}
+
+// widen is how to give a port of the kernel a larger MTU.
+func widen(port nic.Info, frame int) string {
+	if port.Backend != "afpacket" {
+		return ""
+	}
+	name, netns, ok := strings.Cut(strings.TrimPrefix(port.Name, "afpacket:"), "@")
+	if ok {
+		netns = "-n " + netns + " "
+	}
+	return fmt.Sprintf(". ip %slink set %s mtu %d", netns, name, frame-packet.EtherLen)
 }
 
 func newLane(s Stream, id uint8, o Options) *lane {
@@ -136,7 +149,7 @@ func (l *lane) begin(s trial.Spec, points []trial.Point, end int64, share float6
 	l.tag = packet.Tag{Magic: l.magic, Lane: l.id, Trial: number}
 	l.pre, l.counting = pre, false
 	l.sent.Reset()
-	for _, a := range []*atomic.Int64{&l.published.intended, &l.published.sent, &l.published.bits, &l.published.returned, &l.published.returnedBits} {
+	for _, a := range []*atomic.Int64{&l.published.next, &l.published.intended, &l.published.sent, &l.published.bits, &l.published.returned, &l.published.returnedBits} {
 		a.Store(0)
 	}
 	return nil
@@ -170,6 +183,7 @@ func (l *lane) gate(due int64) int64 {
 }
 
 func (l *lane) publish() {
+	l.published.next.Store(l.next)
 	l.published.intended.Store(l.sent.Intended)
 	l.published.sent.Store(l.sent.Sent)
 	l.published.bits.Store(l.sent.WireBits)

@@ -26,7 +26,7 @@ type receiver struct {
 
 	virtual, spin bool
 	table         match.Table
-	back          [256]*tally.Back
+	lane          [256]*lane
 	flows         tally.Flows
 	owners        []*tally.Back // of each flow
 	kinds         [match.Kinds]int64
@@ -55,7 +55,7 @@ func (r *receiver) expect(l *lane) error {
 	l.back = &tally.Back{}
 	l.back.Latency.Grow()
 	l.receiver = r
-	r.back[l.id] = l.back
+	r.lane[l.id] = l
 	own := r.table.Flows()
 	for i := range l.meta {
 		if m := &l.meta[i]; m.tag < 0 {
@@ -149,7 +149,7 @@ func (r *receiver) until(now int64) int64 {
 	if r.allBack == 0 && r.complete() {
 		r.allBack = now
 	}
-	until := max(r.last, ended) + r.drain
+	until := min(max(r.last, ended)+r.drain, ended+max(longest, r.drain))
 	if r.allBack > 0 {
 		until = min(until, max(r.allBack, r.last, ended)+linger)
 	}
@@ -196,14 +196,23 @@ func (r *receiver) take(f *packet.Frame, now int64) {
 		b.UntaggedBits += bits
 		r.second(b, size, at)
 	case match.Tagged:
-		if b := r.back[hit.Lane]; b.See(hit.Seq) == match.New {
-			r.receive(b, len(f.Data), at, hit.Nanos)
+		l := r.lane[hit.Lane]
+		got := l.back.See(hit.Seq)
+		if got == match.Ahead { // of what was known to be sent
+			l.back.Limit = l.published.next.Load()
+			got = l.back.See(hit.Seq)
+		}
+		switch got {
+		case match.New:
+			r.receive(l.back, len(f.Data), at, hit.Nanos)
+		case match.Ahead:
+			l.back.Forged++
 		}
 	case match.Late:
-		r.back[hit.Lane].Late++
+		r.lane[hit.Lane].back.Late++
 	case match.Corrupt:
-		if b := r.back[hit.Lane]; b != nil {
-			b.Corrupt++
+		if l := r.lane[hit.Lane]; l != nil {
+			l.back.Corrupt++
 		} else {
 			r.kinds[match.Other]++
 		}

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -29,6 +30,7 @@ const (
 	Drain  = 50 * time.Millisecond
 
 	maxDrain = 2 * time.Second
+	longest  = int64(10 * time.Second) // a drain, where our packets never cease to come
 	linger   = int64(time.Millisecond) // after the last packet is back: copies that follow at once belong to this trial
 )
 
@@ -208,6 +210,9 @@ func (r *Runner) begin(s trial.Spec) error {
 	if s.Unit > trial.Packets && s.Unit != trial.Factor {
 		return errors.New("packets are sent by bits, packets or captured pace, not by sessions")
 	}
+	if err := r.ends(s); err != nil {
+		return err
+	}
 	r.shared.begin(s)
 	number, now := r.number(), r.o.Clock.Now()
 	for _, t := range r.receivers {
@@ -252,6 +257,20 @@ func (r *Runner) begin(s trial.Spec) error {
 func (r *Runner) number() uint8 {
 	r.trial = r.trial%255 + 1
 	return r.trial
+}
+
+// ends refuses what would never end: as fast as possible, in simulated time, out of a port that is never full.
+func (r *Runner) ends(s trial.Spec) error {
+	unpaced := slices.ContainsFunc(s.Load, func(p trial.Point) bool { return math.IsInf(p.Load, 1) })
+	if !unpaced || s.Loops > 0 || !r.o.Clock.Virtual() {
+		return nil
+	}
+	for _, t := range r.senders {
+		if t.line <= 0 {
+			return fmt.Errorf("%s has no line rate that would hold back a load without a pace; give a rate, as 10G", t.name)
+		}
+	}
+	return nil
 }
 
 // result closes the books.

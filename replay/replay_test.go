@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -179,6 +180,53 @@ func TestLoopsEndWhereTheNextPacketWouldBeDue(t *testing.T) {
 	}
 }
 
+// One pass has the length of its schedule, whatever a burst of the sender is.
+func TestOnePassIsAsLongAsItsSchedule(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		n     int
+		unit  trial.Unit
+		load  float64
+		wants time.Duration
+	}{
+		{"10 packets at their pace", 10, trial.Factor, 1, 10 * time.Millisecond},
+		{"4 packets at 100 Mbit/s", 4, trial.WireBits, 100e6, 26880},
+		{"64 packets as fast as 1 Gbit/s takes them", 64, trial.WireBits, math.Inf(1), 43008},
+	} {
+		res := run(t, Options{Ports: pair(&wire{}, &wire{}), Streams: []Stream{{Name: "a", Packets: udp(tt.n, 60, true), TX: "a", RX: "b"}}},
+			trial.Spec{Unit: tt.unit, Load: []trial.Point{{Load: tt.load}}, Loops: 1})
+		if s := res.Streams[0]; s.Sent != int64(tt.n) || res.Elapsed != tt.wants {
+			t.Errorf("%s: %d in %v, want %d in %v", tt.name, s.Sent, res.Elapsed, tt.n, tt.wants)
+		}
+	}
+}
+
+// What a copy of an earlier run, or of another tester, claims to be is not received: loss is never negative.
+func TestForgedPacketsAreNotReceived(t *testing.T) {
+	o := Options{Clock: clock.NewVirtual(), Ports: pair(&wire{}, &wire{}), Streams: []Stream{{Name: "a", Packets: udp(1, 60, true), TX: "a", RX: "b"}}}
+	r, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := udp(1, 60, true).Frame(0).Data
+	w := o.Ports["a"].Queues[0].(*end).out
+	w.fate = func(n int, f packet.Frame) int {
+		if n == 500 {
+			for seq := range uint32(3000) {
+				tag := packet.Tag{Magic: r.lanes[0].magic, Lane: 0, Trial: 1, Seq: 5000 + seq, Nanos: f.Nanos}
+				b := append([]byte(nil), forged...)
+				tag.Put(b[42:])
+				w.queue = append(w.queue, packet.Frame{Data: b, Nanos: f.Nanos})
+			}
+		}
+		return 1
+	}
+	res, err := r.Run(t.Context(), trial.Spec{Unit: trial.Packets, Load: []trial.Point{{Load: 1e5}}, Duration: 10 * time.Millisecond, StopAt: 1}, nil)
+	if s := res.Streams[0]; err != nil || s.Sent != 1000 || s.Lost() != 0 || s.Surplus != 3000 || s.Duplicated != 0 || res.Stopped {
+		t.Errorf("sent %d, lost %d, surplus %d, duplicated %d, stopped %v: %v; want 1000, 0, 3000, 0, false", s.Sent, s.Lost(), s.Surplus, s.Duplicated, res.Stopped, err)
+	}
+}
+
 func TestStopAndCut(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -235,7 +283,7 @@ func TestSequencesPastFourBillion(t *testing.T) {
 	}
 	l := r.lanes[0]
 	const before = 1<<32 - 10000
-	l.counting, l.next = true, before
+	l.counting, l.next, l.back.Limit = true, before, before
 	for seq := uint64(1 << 30); seq < before; seq += 1 << 30 { // as if all up to there had come
 		l.back.See(uint32(seq))
 	}

@@ -24,6 +24,7 @@ type sender struct {
 	shared   *shared
 
 	virtual bool
+	line    float64 // bit/s; 0: not known
 	credit  int64
 	burst   int
 	full    int64 // how long a full port is left alone, ns
@@ -49,9 +50,9 @@ const (
 // An entry is a packet of the burst at hand, in order of due.
 type entry struct {
 	lane  *lane
-	pos   int
-	slot  int // in the lane's recent
 	due   int64
+	pos   int32
+	slot  int32 // in the lane's recent
 	paced bool
 }
 
@@ -62,8 +63,8 @@ func newSender(port string, o Options, sh *shared) *sender {
 		entries: make([]entry, 0, o.Burst), frames: make([]packet.Frame, o.Burst)}
 	if s.virtual {
 		s.ahead = min(mostAhead, s.credit)
-		if line := float64(d.Info.LineRate); line > 0 {
-			s.full = max(1000, int64(float64(o.Burst)*float64(units.WireBits(0))/line*1e9))
+		if s.line = float64(d.Info.LineRate); s.line > 0 {
+			s.full = max(1000, int64(float64(o.Burst)*float64(units.WireBits(0))/s.line*1e9))
 		}
 	}
 	return s
@@ -141,7 +142,7 @@ func (s *sender) fill(rel int64) (next int64) {
 		if counted {
 			l.sent.Intended++
 		}
-		s.entries = append(s.entries, entry{l, l.pos, l.slot, due, !l.pacer.Unpaced()})
+		s.entries = append(s.entries, entry{l, due, int32(l.pos), int32(l.slot), !l.pacer.Unpaced()})
 		if l.slot++; l.slot == len(l.recent) {
 			l.slot = 0
 		}
@@ -157,22 +158,31 @@ func (s *sender) fill(rel int64) (next int64) {
 // Never once that has passed.
 func (s *sender) first(rel int64) (first *lane, due int64) {
 	due = clock.Never
-	var over int64
 	for _, l := range s.lanes {
-		l.pacer.Catch(rel)
+		if l.pacer.Unpaced() {
+			l.pacer.Catch(rel)
+		}
 		switch d := l.pacer.Due(); {
-		case l.left <= 0: // through its loops: it ends where its next packet would be due
-			over = max(over, min(d, s.end))
-		case d == pace.Never:
-			over = max(over, s.end)
+		case l.left <= 0 || d == pace.Never:
 		case d < due || d == due && l.left > first.left: // those that have no schedule take turns
 			first, due = l, d
 		}
 	}
-	if first == nil && over > rel {
+	if over := s.over(); first == nil && over > rel {
 		return nil, over
 	}
 	return first, due
+}
+
+// over is when the schedule is over: its end, or, where all lanes are through their loops before, when a next packet would be due.
+func (s *sender) over() (over int64) {
+	for _, l := range s.lanes {
+		if l.left > 0 {
+			return s.end
+		}
+		over = max(over, min(l.pacer.Due(), s.end))
+	}
+	return over
 }
 
 // await is when to be stepped for a packet due later: where it may wait, when its burst is whole.
@@ -215,7 +225,7 @@ func (s *sender) send(now, rel int64) (wait int64) {
 	for i := range s.entries {
 		e := &s.entries[i]
 		l := e.lane
-		f := l.store.Frame(e.pos)
+		f := l.store.Frame(int(e.pos))
 		f.Nanos = s.start + e.due
 		if m := &l.meta[e.pos]; m.tag >= 0 {
 			t := l.tag
@@ -232,6 +242,9 @@ func (s *sender) send(now, rel int64) (wait int64) {
 			l.next++
 		}
 		s.frames[i] = f
+	}
+	for _, l := range s.lanes { // before the receiver can see the first of them
+		l.published.next.Store(l.next)
 	}
 	n, err := s.port.Send(s.frames[:len(s.entries)])
 	for i := range s.entries[:n] {
@@ -256,9 +269,9 @@ func (s *sender) send(now, rel int64) (wait int64) {
 
 // book books one packet that the port took.
 func (s *sender) book(e *entry, rel int64, counted bool) {
-	l := e.lane
+	l, at := e.lane, s.leaves(e.due, rel)
 	if e.paced {
-		l.recent[e.slot] = departure{s.leaves(e.due, rel), e.due}
+		l.recent[e.slot] = departure{at, e.due}
 	}
 	if !counted {
 		return
@@ -272,18 +285,20 @@ func (s *sender) book(e *entry, rel int64, counted bool) {
 	} else if m.flow >= 0 {
 		l.sent.ByFlow[m.flow]++
 	}
-	l.sent.Lateness.Record(s.leaves(e.due, rel)-e.due, 1)
+	l.sent.Lateness.Record(at-e.due, 1)
 }
 
 // finish ends sending: what was due and not sent before an early end was never intended, and its time was no time of sending.
 func (s *sender) finish(now int64) int64 {
-	s.until = now
-	if now-s.start < s.end {
-		_, next := s.first(now - s.start)
-		if len(s.entries) > 0 {
-			next = s.entries[0].due
-		}
-		s.until = s.start + min(next, now-s.start)
+	rel := now - s.start
+	if _, next := s.first(rel); len(s.entries) > 0 {
+		rel = min(rel, s.entries[0].due)
+	} else {
+		rel = min(rel, next, s.over())
+	}
+	s.until = s.start + rel
+	if s.virtual && s.lanes[0].pacer.Unpaced() {
+		s.until = max(s.until, s.start+s.onWire())
 	}
 	for i := range s.entries {
 		if e := &s.entries[i]; e.due >= s.count {
@@ -297,6 +312,18 @@ func (s *sender) finish(now int64) int64 {
 	s.hasEnded = true
 	s.finished.Store(max(now, 1))
 	return clock.Never
+}
+
+// onWire is how long all that was sent takes on the line: what the port took from a trial without a pace may still wait in its ring.
+func (s *sender) onWire() (ns int64) {
+	if s.line <= 0 {
+		return 0
+	}
+	var bits int64
+	for _, l := range s.lanes {
+		bits += l.sent.WireBits
+	}
+	return int64(float64(bits) / s.line * 1e9)
 }
 
 // facts adds what the port tells about itself since the trial began.

@@ -19,6 +19,7 @@ const (
 	IPv6UDP
 	IPv6TCP
 	IPv6Other
+	Fragment
 	LLDP
 	STP
 	Other
@@ -27,7 +28,7 @@ const (
 )
 
 var kindNames = [Kinds]string{"ARP", "IPv4 UDP", "IPv4 TCP", "ICMP", "ESP", "IPv4", "IPv6 ND", "IPv6 MLD", "ICMPv6", "IPv6 UDP",
-	"IPv6 TCP", "IPv6", "LLDP", "STP", "other", "ours at the wrong port"}
+	"IPv6 TCP", "IPv6", "IP fragment", "LLDP", "STP", "other", "ours at the wrong port"}
 
 // String is the kind's name in reports.
 func (k Kind) String() string { return kindNames[k] }
@@ -53,6 +54,8 @@ func kind4(h packet.Headers, ok bool) Kind {
 	switch {
 	case !ok:
 		return IPv4Other
+	case h.Fragment:
+		return Fragment
 	case h.Proto == packet.ProtoUDP:
 		return IPv4UDP
 	case h.Proto == packet.ProtoTCP:
@@ -69,6 +72,8 @@ func kind6(b []byte, h packet.Headers, ok bool) Kind {
 	switch {
 	case !ok:
 		return IPv6Other
+	case h.Fragment:
+		return Fragment
 	case h.Proto == packet.ProtoUDP:
 		return IPv6UDP
 	case h.Proto == packet.ProtoTCP:

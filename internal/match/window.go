@@ -16,6 +16,9 @@ const Horizon = 4096
 type Window struct {
 	Received, Duplicated, Reordered, TooOld int64
 
+	// Limit is how many sequence numbers the sender has given out so far. What claims a higher one is not ours.
+	Limit int64
+
 	// Missing is how many packets at least Horizon behind the newest have not arrived. It falls if one still does.
 	Missing int64
 
@@ -25,12 +28,13 @@ type Window struct {
 
 // Answers of a Window.
 const (
-	New = iota
-	Again
-	Old
+	New   = iota // taken for received
+	Again        // a copy of one that was
+	Old          // too far behind the newest to tell
+	Ahead        // not below Limit; not counted
 )
 
-// Reset forgets all; it allocates only the first time.
+// Reset forgets all, the Limit too; it allocates only the first time.
 func (w *Window) Reset() {
 	if w.bits == nil {
 		w.bits = new([words]uint64)
@@ -45,6 +49,9 @@ func (w *Window) See(low uint32) int {
 	if seq < 0 {
 		w.TooOld++
 		return Old
+	}
+	if seq >= w.Limit {
+		return Ahead
 	}
 	if seq == w.top { // the usual case: one more
 		if h := seq - Horizon; h >= 0 && w.bits[uint64(h)/64%words]&(1<<(h%64)) == 0 {

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -11,6 +12,7 @@ func TestWindowAgainstMap(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		var w Window
 		w.Reset()
+		w.Limit = math.MaxInt64
 		seen := map[int64]bool{}
 		var received, again, reordered, top int64
 		for i := range int64(30000) {
@@ -57,6 +59,7 @@ func TestWindowAgainstMap(t *testing.T) {
 func TestWindowPastFourBillion(t *testing.T) {
 	var w Window
 	w.Reset()
+	w.Limit = math.MaxInt64
 	for seq := int64(0); seq < 1<<33; seq += 1 << 19 {
 		if got := w.See(uint32(seq)); got != New {
 			t.Fatalf("sequence %d: %d, want New", seq, got)
@@ -76,6 +79,7 @@ func TestWindowPastFourBillion(t *testing.T) {
 func TestWindowForgetsNothingItClaimsToKnow(t *testing.T) {
 	var w Window
 	w.Reset()
+	w.Limit = math.MaxInt64
 	for seq := range uint32(3 * windowBits) {
 		w.See(seq)
 	}
@@ -88,6 +92,7 @@ func TestWindowForgetsNothingItClaimsToKnow(t *testing.T) {
 		t.Errorf("%d missing, want 0", w.Missing)
 	}
 	w.Reset()
+	w.Limit = math.MaxInt64
 	if w.See(5) != New || w.Received != 1 || w.Missing != 0 {
 		t.Error("a window that was reset remembers")
 	}
@@ -96,8 +101,27 @@ func TestWindowForgetsNothingItClaimsToKnow(t *testing.T) {
 func BenchmarkWindow(b *testing.B) {
 	var w Window
 	w.Reset()
+	w.Limit = math.MaxInt64
 	b.ReportAllocs()
 	for i := uint32(0); b.Loop(); i++ {
 		w.See(i)
+	}
+}
+
+// Nobody can make the window believe in packets that were never sent.
+func TestWindowKnowsWhatWasSent(t *testing.T) {
+	var w Window
+	w.Reset()
+	w.Limit = 10
+	for _, tt := range []struct {
+		seq  uint32
+		want int
+	}{{3, New}, {10, Ahead}, {1 << 20, Ahead}, {3, Again}, {9, New}} {
+		if got := w.See(tt.seq); got != tt.want {
+			t.Errorf("sequence %d of 10: %d, want %d", tt.seq, got, tt.want)
+		}
+	}
+	if w.Received != 2 || w.Missing != 0 {
+		t.Errorf("received %d, missing %d; want 2 and 0", w.Received, w.Missing)
 	}
 }

@@ -36,6 +36,7 @@ type Back struct {
 	match.Window
 	Bytes, WireBits int64
 	Late, Corrupt   int64
+	Forged          int64 // with sequence numbers that were never sent
 
 	Untagged, UntaggedBits int64 // all that came by flow, copies too
 
@@ -64,10 +65,10 @@ func Stream(name string, s *Sent, b *Back, f *Flows) trial.Stream {
 	if b == nil {
 		return r
 	}
-	r.Received = b.Received
+	r.Received = min(b.Received, s.Tagged)
 	r.ReceivedBytes, r.RecvWireBits = b.Bytes, b.WireBits
 	r.Duplicated, r.Reordered = b.Duplicated, b.Reordered
-	r.Late, r.Corrupt, r.Surplus = b.Late, b.Corrupt, b.TooOld
+	r.Late, r.Corrupt, r.Surplus = b.Late, b.Corrupt, b.TooOld+b.Forged+b.Received-r.Received
 	r.Half, r.Latency = b.Half, b.Latency.Clone()
 	for flow, sent := range s.ByFlow {
 		if sent == 0 {
