@@ -6,6 +6,11 @@ import "encoding/binary"
 // EtherType and the payload without trailing zeros (padding). MAC addresses, VLAN tags and TTL do not count: routers change them.
 func Flow(b []byte) uint64 {
 	h, ok := Parse(b)
+	return FlowOf(b, h, ok)
+}
+
+// FlowOf is the Flow of a frame that was parsed already.
+func FlowOf(b []byte, h Headers, ok bool) uint64 {
 	if !ok || h.Type != TypeIPv4 && h.Type != TypeIPv6 {
 		return rest(b, h)
 	}

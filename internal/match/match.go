@@ -113,7 +113,7 @@ func (t *Table) Match(b []byte) (hit Hit) {
 		return hit
 	}
 	if t.used > 0 {
-		key := packet.Flow(b)
+		key := packet.FlowOf(b, h, ok)
 		if i := t.slot(key); t.flows[i] >= 0 {
 			hit.Verdict, hit.Flow = ByFlow, t.flows[i]
 			return hit
