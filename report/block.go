@@ -20,7 +20,7 @@ func (t *Text) block(r *Trial) string {
 		fmt.Fprintf(&b, "    TX %d packets (%s MPPS), %d bytes (%s Gbps)\n", s.Sent, six(s.SentPps, 1e6), s.SentBytes, six(s.SentBps, 1e9))
 		if s.Lost != nil {
 			fmt.Fprintf(&b, "    RX %d packets (%s MPPS), %d bytes (%s Gbps)\n",
-				s.Received, six(s.ReceivedPps, 1e6), s.ReceivedBytes, six(s.ReceivedBps, 1e9))
+				value(s.Received), six(s.ReceivedPps, 1e6), value(s.ReceivedBytes), six(s.ReceivedBps, 1e9))
 			fmt.Fprintf(&b, "    Loss: %d ingress drop + %d packets lost (%s)\n", ingress[i], *s.Lost-ingress[i], snabbPercent(s.LossRatio))
 		}
 		hidden(&b, s)
@@ -55,8 +55,8 @@ func hidden(b *strings.Builder, s *TrialStream) {
 		name string
 		n    int64
 	}{
-		{"duplicated", s.Duplicated}, {"reordered", s.Reordered}, {"late", s.Late}, {"corrupt", s.Corrupt},
-		{"surplus", s.Surplus}, {"skipped", s.Skipped},
+		{"duplicated", value(s.Duplicated)}, {"reordered", value(s.Reordered)}, {"late", value(s.Late)}, {"corrupt", value(s.Corrupt)},
+		{"surplus", value(s.Surplus)}, {"skipped", s.Skipped},
 	} {
 		if c.n != 0 {
 			odd = append(odd, fmt.Sprintf("%d %s", c.n, c.name))
@@ -68,7 +68,7 @@ func hidden(b *strings.Builder, s *TrialStream) {
 	if s.HalfBps != nil {
 		fmt.Fprintf(b, "    Second half: RX %s MPPS (%s Gbps)\n", six(s.HalfPps, 1e6), six(s.HalfBps, 1e9))
 	}
-	if s.LatencyCount > 0 {
+	if value(s.LatencyCount) > 0 {
 		fmt.Fprintf(b, "    Latency: p50 %s, p99 %s, max %s\n", delay(s.Delay.P50Ns), delay(s.Delay.P99Ns), delay(s.Delay.MaxNs))
 	}
 	if s.Lateness.MaxNs != nil {

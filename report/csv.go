@@ -82,7 +82,7 @@ func (c *CSV) rows(t *Trial) (rows [][]string) {
 		}
 		rows = append(rows, []string{
 			field(load, 1e9), s.Name, fmt.Sprint(s.Sent), field(s.SentPps, 1e6), fmt.Sprint(s.SentBytes), field(s.SentBps, 1e9),
-			fmt.Sprint(s.Received), field(s.ReceivedPps, 1e6), fmt.Sprint(s.ReceivedBytes), field(s.ReceivedBps, 1e9),
+			whole(s.Received), field(s.ReceivedPps, 1e6), whole(s.ReceivedBytes), field(s.ReceivedBps, 1e9),
 			fmt.Sprint(ingress[i]), lost, field(s.LossRatio, 0.01),
 		})
 	}
@@ -108,6 +108,14 @@ func (c *CSV) loadID(bps *float64) string {
 		digits = 9 - int(math.Floor(math.Log10(*step)))
 	}
 	return fmt.Sprintf("load %.*f", digits, *bps/1e9)
+}
+
+// whole is a count; empty where there is none.
+func whole(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
 }
 
 // field is a number as Snabb writes it; empty where there is none.

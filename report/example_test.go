@@ -23,5 +23,5 @@ func Example() {
 	report.NewText(report.TextOptions{Out: os.Stdout}).Write(record)
 	// Output:
 	// true <nil>
-	//   1  0.672 Mbps  1.00 s  fail  lost 9 (0.90 %) a→b
+	//   1  0.672 Mbps  1.00 s  fail  lost 9 (0.9 %) a→b
 }

@@ -14,11 +14,11 @@ func faults(t *Trial) []string {
 	}{
 		{"lost", func(s *TrialStream) (int64, int64) { return value(s.Lost), s.Sent }},
 		{"unsent", func(s *TrialStream) (int64, int64) { return s.Unsent, s.Intended }},
-		{"duplicated", func(s *TrialStream) (int64, int64) { return s.Duplicated, 0 }},
-		{"late", func(s *TrialStream) (int64, int64) { return s.Late, 0 }},
-		{"surplus", func(s *TrialStream) (int64, int64) { return s.Surplus, 0 }},
-		{"corrupt", func(s *TrialStream) (int64, int64) { return s.Corrupt, 0 }},
-		{"reordered", func(s *TrialStream) (int64, int64) { return s.Reordered, 0 }},
+		{"duplicated", func(s *TrialStream) (int64, int64) { return value(s.Duplicated), 0 }},
+		{"late", func(s *TrialStream) (int64, int64) { return value(s.Late), 0 }},
+		{"surplus", func(s *TrialStream) (int64, int64) { return value(s.Surplus), 0 }},
+		{"corrupt", func(s *TrialStream) (int64, int64) { return value(s.Corrupt), 0 }},
+		{"reordered", func(s *TrialStream) (int64, int64) { return value(s.Reordered), 0 }},
 		{"skipped", func(s *TrialStream) (int64, int64) { return s.Skipped, 0 }},
 	} {
 		var of []string

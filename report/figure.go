@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -15,21 +16,39 @@ const absent = "–"
 
 // A scale is the unit that all rates of a text share, so that columns compare.
 type scale struct {
-	unit string
-	base float64
+	unit     string
+	base     float64
+	decimals int
 }
 
 // scaleFor chooses Gbps from 100 Mbit/s up, as Snabb's texts always do, and finer units for slow lines.
 func scaleFor(bps float64) scale {
 	switch {
 	case bps >= 100e6:
-		return scale{"Gbps", 1e9}
+		return scale{"Gbps", 1e9, 3}
 	case bps >= 100e3:
-		return scale{"Mbps", 1e6}
+		return scale{"Mbps", 1e6, 3}
 	case bps > 0:
-		return scale{"kbps", 1e3}
+		return scale{"kbps", 1e3, 3}
 	}
-	return scale{"Gbps", 1e9}
+	return scale{"Gbps", 1e9, 3}
+}
+
+// finer has the decimals that a step between rates needs, if that is finer than the usual three: neighbours then differ. A step
+// that no few decimals write, as a third, gets three digits that count.
+func (s scale) finer(step *float64) scale {
+	if step == nil || !(*step > 0) || *step/s.base >= 0.001 {
+		return s
+	}
+	x := *step / s.base
+	first := int(math.Ceil(-math.Log10(x) - 1e-9))
+	for d := first; d <= first+2; d++ {
+		s.decimals = min(d, 12)
+		if n := x * math.Pow10(d); math.Abs(n-math.Round(n)) < 1e-6 {
+			break
+		}
+	}
+	return s
 }
 
 // number is a rate without its unit.
@@ -37,7 +56,7 @@ func (s scale) number(bps *float64) string {
 	if bps == nil {
 		return absent
 	}
-	return fmt.Sprintf("%.3f", *bps/s.base)
+	return fmt.Sprintf("%.*f", s.decimals, *bps/s.base)
 }
 
 // rate is a rate with its unit.
@@ -61,7 +80,7 @@ func share(r *float64) string {
 	if r == nil {
 		return absent
 	}
-	return units.Ratio(*r).String()
+	return percent(*r)
 }
 
 // part is n of a whole in percent; a dash if there is no whole.
@@ -69,7 +88,31 @@ func part(n, of int64) string {
 	if of == 0 {
 		return absent
 	}
-	return units.Ratio(float64(n) / float64(of)).String()
+	return percent(float64(n) / float64(of))
+}
+
+// percent has three digits that count, so that shares close to a goal stay apart: 1.04 %, 0.992 %, 10 %.
+func percent(ratio float64) string {
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(ratio*100, 'g', 3, 64), 64)
+	return strconv.FormatFloat(short, 'f', -1, 64) + " %"
+}
+
+// mpps has at least three digits that count: 14.88, 0.906, 0.0204.
+func mpps(pps *float64) string {
+	if pps == nil {
+		return absent
+	}
+	x := *pps / 1e6
+	switch a := math.Abs(x); {
+	case a == 0:
+		return "0"
+	case a >= 9.9995:
+		return fmt.Sprintf("%.2f", x)
+	case a >= 0.09995:
+		return fmt.Sprintf("%.3f", x)
+	default:
+		return fmt.Sprintf("%.*f", min(2-int(math.Floor(math.Log10(a))), 12), x)
+	}
 }
 
 // delay is a time in ns to about three digits: 850ns, 3.4µs, 112µs, 1.25ms, 12.5ms, 1.25s.
@@ -136,6 +179,14 @@ func columns(head []string, rows [][]string) string {
 		b.WriteString(strings.TrimRight(line.String()[1:], " ") + "\n")
 	}
 	return b.String()
+}
+
+// count is a count; a dash where it was not measured.
+func count(n *int64) string {
+	if n == nil {
+		return absent
+	}
+	return fmt.Sprint(*n)
 }
 
 // value is a number that counts as 0 where it is absent.

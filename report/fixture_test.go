@@ -105,7 +105,7 @@ func search() []report.Record {
 		tried(1, 1, report.Warmup, 1*units.Gbps, 2*time.Second, report.About{}, []trial.Stream{books(ab, 1*units.Gbps, time.Second, 0)}),
 		tried(2, 4, report.Search, 10*units.Gbps, time.Second, fail,
 			[]trial.Stream{books(ab, 10*units.Gbps, time.Second, 5618190), books(ba, 10*units.Gbps, time.Second, 5610107)}),
-		&report.Sample{Trial: 3, AtNs: 61e8, Streams: []report.SampleStream{{Name: ab, Intended: 5, Sent: 5, Received: 4, SentWire: 420, ReceivedWire: 336}}},
+		&report.Sample{Trial: 3, AtNs: 61e8, Streams: []report.SampleStream{{Name: ab, Intended: 5, Sent: 5, Received: new(int64(4)), SentWire: 420, ReceivedWire: new(int64(336))}}},
 		tried(3, 6, report.Search, 9*units.Gbps, time.Second, report.About{Verdict: report.Invalid, Reason: "unsent 4000000 (23 %) eth2→eth3: tester limited"},
 			[]trial.Stream{late, books(ba, 9*units.Gbps, time.Second, 0)}, trial.Port{Name: "eth3", Missed: 12, TxError: 2, Down: true}),
 		tried(4, 8, report.Search, 6.25*units.Gbps, 10*time.Millisecond, report.About{Verdict: report.Fail, Retries: new(int64(1))},

@@ -14,9 +14,9 @@ type SampleStream struct {
 	Name         string `json:"name"`
 	Intended     int64  `json:"intended"`
 	Sent         int64  `json:"sent"`
-	Received     int64  `json:"received"`
+	Received     *int64 `json:"received"` // null: sent only
 	SentWire     int64  `json:"sent_wire_bytes"`
-	ReceivedWire int64  `json:"received_wire_bytes"`
+	ReceivedWire *int64 `json:"received_wire_bytes"`
 }
 
 // Event is something that happened and is no trial: "hello", "plan", "warning", "link".
@@ -42,11 +42,11 @@ type Verdict struct {
 	RateWireBps   *float64 `json:"rate_wire_bps"` // highest load that passed, per stream; null: none did
 	RatePps       *float64 `json:"rate_pps"`
 	PrecisionBps  *float64 `json:"precision_wire_bps"`
-	AboveBps      *float64 `json:"above_wire_bps"` // lowest load that failed; null: none did
-	Trials        int      `json:"trials"`         // made for it
-	Trial         *int     `json:"trial"`          // number of the trial that shows the rate
-	AboveTrial    *int     `json:"above_trial"`    // number of the trial that shows what happens above
-	Limit         string   `json:"limit"`
+	AboveBps      *float64 `json:"above_wire_bps"`  // lowest load that failed; null: none did
+	Trials        int      `json:"trials"`          // made for it
+	Trial         *int     `json:"trial"`           // number of the trial that shows the rate
+	AboveTrial    *int     `json:"above_trial"`     // number of the trial that shows what happens above
+	Limit         string   `json:"limit"`           // "": not known
 	TesterBps     *float64 `json:"tester_wire_bps"` // what the tester does without a device, if that was tried
 }
 

@@ -38,6 +38,9 @@ func Number(x float64) *float64 {
 
 // Line is a record as one line of JSON, newline included.
 func Line(r Record) ([]byte, error) {
+	if run, ok := r.(*Run); ok {
+		r = run.whole()
+	}
 	body, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s record: %w", r.kind(), err)

@@ -74,4 +74,22 @@ type Stream struct {
 	Share       float64  `json:"share_ratio"`    // factor on the load; 0 is 1, may exceed 1
 }
 
+// whole is r with its lists and maps empty where they are nil: a list that is absent is not null.
+func (r Run) whole() *Run {
+	if r.Labels == nil {
+		r.Labels = map[string]string{}
+	}
+	r.Command, r.Ports, r.Streams = some(r.Command), some(r.Ports), some(r.Streams)
+	s := &r.Settings
+	s.GoalLossRatios, s.Sizes, s.CPUs = some(s.GoalLossRatios), some(s.Sizes), some(s.CPUs)
+	return &r
+}
+
+func some[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
 func (*Run) kind() string { return "run" }

@@ -8,35 +8,40 @@ import (
 )
 
 // end is what follows the last trial: a table, what limits, notes, and the bare number of a search with one answer.
-func (t *Text) end() string {
-	last := t.lastLine()
+func (t *Text) end(e *End) string {
+	last := t.lastLine(e)
 	if t.o.Quiet {
 		return last
 	}
 	var b strings.Builder
-	switch {
-	case len(t.answer) > 0:
-		b.WriteString(t.title() + t.answerTable() + t.limits())
-	case len(t.counted(Replay)) > 0:
-		b.WriteString(t.title() + t.replayTable())
-		if totals := t.totals(); totals != "" {
-			b.WriteString(totals + "\n")
-		}
-		last = ""
+	switch steps := t.steps(); {
+	case t.searching():
+		b.WriteString(t.searched(e))
+	case len(steps) > 0:
+		b.WriteString(t.title() + t.stepTable(steps) + t.totals() + "\n")
+		last = "" // it stands above
 	}
 	b.WriteString(t.notes())
 	return b.String() + last
 }
 
-// lastLine is all that a quiet run prints: a search's number if it has one answer, else a replay's line.
-func (t *Text) lastLine() string {
-	if len(t.answer) == 1 {
-		return plain(t.answer[0].RateWireBps) + "\n"
+// lastLine is all that a quiet run prints: a search's number if it has one answer, else the line of the last step.
+func (t *Text) lastLine(e *End) string {
+	if t.searching() {
+		return t.result(e)
 	}
-	if r := t.counted(Replay); len(t.answer) == 0 && len(r) > 0 {
-		return t.line(r[len(r)-1])
+	if s := t.steps(); len(s) > 0 {
+		return t.line(s[len(s)-1])
 	}
 	return ""
+}
+
+// steps are the trials that are no search's.
+func (t *Text) steps() []*Trial {
+	if r := t.counted(Replay); len(r) > 0 {
+		return r
+	}
+	return t.counted(Ramp)
 }
 
 // counted are the trials of a purpose; "" is all but warm-ups.
@@ -56,6 +61,14 @@ func (t *Text) title() string {
 		return ""
 	}
 	return title + "\n"
+}
+
+// share is a stream's factor on the load.
+func (t *Text) share(name string) float64 {
+	if s := t.stream(name); s != nil && s.Share > 0 {
+		return s.Share
+	}
+	return 1
 }
 
 // stream finds a stream's description; nil if the run line has none.
@@ -93,54 +106,17 @@ func (t *Text) ofLine(bps *float64, of ...TrialStream) string {
 	if line == nil || bps == nil {
 		return absent
 	}
-	return share(Number(*bps / *line))
-}
-
-// limits says what limits each answer, then the totals.
-func (t *Text) limits() string {
-	words := map[string]string{ByAsked: "the highest load asked for", ByTester: "the tester (a lower bound)"}
-	var parts []string
-	for _, v := range t.answer {
-		if v.Limit == "" {
-			continue
-		}
-		what := v.Limit
-		if w, ok := words[what]; ok {
-			what = w
-		}
-		if len(t.run.Settings.Sizes) > 1 {
-			what += " at " + v.Size
-		}
-		if len(t.run.Settings.GoalLossRatios) > 1 {
-			what += " for loss " + units.Loss(v.GoalLossRatio).String()
-		}
-		if len(parts) == 0 || parts[len(parts)-1] != what {
-			parts = append(parts, what)
-		}
-	}
-	out := ""
-	if len(parts) > 0 {
-		out = "limited by: " + strings.Join(parts, ", ")
-		var alone *float64
-		for _, v := range t.answer {
-			alone = least(alone, v.TesterBps)
-		}
-		if alone != nil {
-			out += " (tester alone: " + t.scale(alone).rate(alone) + ")"
-		}
-		out += ". "
-	}
-	return out + t.totals() + "\n"
+	return units.Ratio(min(*bps / *line, 1)).String()
 }
 
 // totals are the packets beside the books, over all trials.
 func (t *Text) totals() string {
 	var all []Foreign
-	var foreign, duplicated, late int64
+	var foreign int64
+	var duplicated, late *int64
 	for _, r := range t.order {
 		for i := range r.Streams {
-			duplicated += r.Streams[i].Duplicated
-			late += r.Streams[i].Late
+			duplicated, late = plus(duplicated, r.Streams[i].Duplicated), plus(late, r.Streams[i].Late)
 		}
 		for i := range r.Ports {
 			for _, f := range r.Ports[i].Foreign {
@@ -153,7 +129,15 @@ func (t *Text) totals() string {
 	if len(all) > 0 {
 		of = " (" + kinds(all) + ")"
 	}
-	return fmt.Sprintf("Foreign %d%s, duplicated %d, late %d", foreign, of, duplicated, late)
+	return fmt.Sprintf("Foreign %d%s, duplicated %s, late %s", foreign, of, count(duplicated), count(late))
+}
+
+// plus adds what was measured.
+func plus(sum, n *int64) *int64 {
+	if n == nil {
+		return sum
+	}
+	return new(value(sum) + *n)
 }
 
 func addKind(all []Foreign, f Foreign) []Foreign {
@@ -173,7 +157,9 @@ func (t *Text) notes() string {
 	for _, r := range t.counted("") {
 		for i := range r.Streams {
 			s := &r.Streams[i]
-			untagged, sent = untagged+s.Untagged, sent+s.Sent
+			if s.Received != nil { // else nothing is matched
+				untagged, sent = untagged+s.Untagged, sent+s.Sent
+			}
 			if r.Verdict != Invalid { // an invalid trial says so itself
 				unsent, intended = unsent+s.Unsent, intended+s.Intended
 				p99, top = most(p99, s.Lateness.P99Ns), most(top, s.Lateness.MaxNs)

@@ -38,7 +38,7 @@ func (t *Text) answerRow(v *Verdict, at, above *Trial, i int) []string {
 		of = at.Streams
 		if i >= 0 {
 			of = of[i : i+1]
-			rate, pps = of[0].SentBps, of[0].SentPps
+			rate, pps = at.offered(&of[0], t.share(of[0].Name))
 		} else if pps == nil {
 			pps = at.RatePps
 		}
@@ -48,10 +48,16 @@ func (t *Text) answerRow(v *Verdict, at, above *Trial, i int) []string {
 	} else if len(t.run.Streams) > 0 {
 		name = t.run.Streams[0].Name
 	}
+	shown, higher := t.scale(rate).rate(rate), t.higher(v, above, i)
+	if v.RateWireBps == nil {
+		shown = "no load passed"
+		if above != nil || v.AboveBps != nil {
+			higher = "lowest tried " + higher
+		}
+	}
 	p50, p99, top := worst(of)
 	return []string{
-		name, size(v.Size, t.stream(name)), units.Loss(v.GoalLossRatio).String(),
-		t.scale(rate).rate(rate), mpps(pps), t.ofLine(rate, of...), t.higher(v, above, i),
+		name, size(v.Size, t.stream(name)), units.Loss(v.GoalLossRatio).String(), shown, mpps(pps), t.ofLine(rate, of...), higher,
 		delay(p50), delay(p99), delay(top),
 	}
 }
@@ -61,48 +67,65 @@ func (t *Text) higher(v *Verdict, above *Trial, i int) string {
 	if above == nil {
 		why := map[string]string{ByLine: " (line rate)", ByAsked: " (highest asked)", ByTester: " (tester)"}[v.Limit]
 		if v.AboveBps != nil {
-			return t.scale(v.AboveBps).number(v.AboveBps) + " failed"
+			return t.higherRate(v, v.AboveBps) + " failed"
 		}
 		return absent + why
 	}
 	of, rate := above.Streams, above.RateWireBps
 	if i >= 0 && i < len(of) {
 		of = of[i : i+1]
-		rate = of[0].SentBps
+		rate, _ = above.offered(&of[0], t.share(of[0].Name))
 	}
-	var loss *float64
+	var loss, unsent *float64
+	var lost int64
 	for j := range of {
-		loss = most(loss, of[j].LossRatio)
+		loss, unsent = most(loss, of[j].LossRatio), most(unsent, of[j].UnsentRatio)
+		lost = max(lost, value(of[j].Lost))
 	}
-	at := t.scale(rate).number(rate)
-	if above.Stopped { // a ratio of a trial without an end says nothing
-		var lost int64
-		for j := range of {
-			lost = max(lost, value(of[j].Lost))
-		}
-		return fmt.Sprintf("%s lost %d; stopped early", at, lost)
-	}
-	if loss == nil || *loss == 0 {
+	at := t.higherRate(v, rate)
+	switch {
+	case (above.Verdict == Invalid || lost == 0) && unsent != nil && *unsent > 0: // the tester's limit
+		return at + " unsent " + share(unsent)
+	case above.Verdict == Invalid || lost == 0:
 		return at + " " + above.Verdict
+	case above.Stopped: // a ratio of a trial without an end says nothing
+		return fmt.Sprintf("%s lost %d; stopped early", at, lost)
 	}
 	return at + " lost " + share(loss)
 }
 
-// replayTable has a row for each stream of each replayed trial.
-func (t *Text) replayTable() string {
+// higherRate is the rate above an answer; with its unit if there is no answer to have it.
+func (t *Text) higherRate(v *Verdict, bps *float64) string {
+	if v.RateWireBps == nil {
+		return t.scale(bps).rate(bps)
+	}
+	return t.scale(bps).number(bps)
+}
+
+// maxSteps is how many trials a table shows; the lines before it have them all.
+const maxSteps = 50
+
+// stepTable has a row for each stream of each replayed trial or step of load.
+func (t *Text) stepTable(trials []*Trial) string {
+	if len(trials) > maxSteps {
+		return ""
+	}
+	ramp := trials[0].Purpose == Ramp
 	head := []string{"stream", "size", ">rate", ">Mpps", ">of line", ">lost", ">share", ">p50", ">p99", ">max"}
+	if ramp {
+		head = []string{">step", "stream", ">rate", ">received", ">Mpps", ">lost", ">share", ">p50", ">p99", ">max"}
+	}
 	var rows [][]string
-	for _, r := range t.counted(Replay) {
+	for _, r := range trials {
 		for i := range r.Streams {
 			s := &r.Streams[i]
-			lost := absent // if nobody looks for it
-			if s.Lost != nil {
-				lost = fmt.Sprint(*s.Lost)
+			bps, pps := r.offered(s, t.share(s.Name))
+			sc := t.scale(bps)
+			row := []string{s.Name, size(r.Size, t.stream(s.Name)), sc.rate(bps), mpps(pps), t.ofLine(bps, *s)}
+			if ramp {
+				row = []string{fmt.Sprint(r.Number), s.Name, sc.rate(bps), sc.number(r.back(s, t.share(s.Name))), mpps(pps)}
 			}
-			rows = append(rows, []string{
-				s.Name, size(r.Size, t.stream(s.Name)), t.scale(s.SentBps).rate(s.SentBps), mpps(s.SentPps), t.ofLine(s.SentBps, *s),
-				lost, share(s.LossRatio), delay(s.Delay.P50Ns), delay(s.Delay.P99Ns), delay(s.Delay.MaxNs),
-			})
+			rows = append(rows, append(row, count(s.Lost), share(s.LossRatio), delay(s.Delay.P50Ns), delay(s.Delay.P99Ns), delay(s.Delay.MaxNs)))
 		}
 	}
 	return columns(head, rows)
@@ -122,11 +145,4 @@ func worst(of []TrialStream) (p50, p99, top *int64) {
 		p50, p99, top = most(p50, d.P50Ns), most(p99, d.P99Ns), most(top, d.MaxNs)
 	}
 	return p50, p99, top
-}
-
-func mpps(pps *float64) string {
-	if pps == nil {
-		return absent
-	}
-	return fmt.Sprintf("%.3f", *pps/1e6)
 }

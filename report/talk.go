@@ -75,13 +75,25 @@ func streams(r *Run) string {
 	case len(s) == 0:
 		return ""
 	case len(s) == 1 && s[0].RX == "":
-		return s[0].TX + ", sent only"
+		return named(&s[0]) + s[0].TX + ", sent only"
 	case len(s) == 1:
-		return s[0].TX + " → " + s[0].RX
+		return named(&s[0]) + s[0].TX + " → " + s[0].RX
 	case len(s) == 2 && s[0].TX == s[1].RX && s[0].RX == s[1].TX:
-		return s[0].TX + " ⇄ " + s[0].RX + ", both directions at once; load per direction"
+		a, b := s[0].TX, s[0].RX
+		if named(&s[0]) != "" && named(&s[1]) != "" {
+			a, b = s[0].Name, s[1].Name
+		}
+		return a + " ⇄ " + b + ", both directions at once; load per direction"
 	}
 	return fmt.Sprintf("%d streams at once; load per stream", len(s))
+}
+
+// named is a stream's name, if it is one that a user gave and not made of its ports.
+func named(s *Stream) string {
+	if s.Name == s.TX || s.Name == s.TX+"→"+s.RX {
+		return ""
+	}
+	return s.Name + ": "
 }
 
 // size is what frames a stream has: the size's own name, else the mean with FCS.

@@ -57,8 +57,8 @@ func (t *Text) Write(r Record) error {
 	case *Verdict:
 		t.answer = append(t.answer, r)
 	case *End:
-		out = t.end()
-		if r.Reason == "" || !t.o.Live {
+		out = t.end(r)
+		if said := r.Reason != "" && t.o.Live || r.Reason == "" && t.searching(); !said {
 			talk = ended(r)
 		}
 	}
@@ -106,13 +106,35 @@ func (t *Text) line(r *Trial) string {
 	if r.Verdict != None {
 		b.WriteString("  " + t.color(r.Verdict))
 	}
+	if r.Purpose == Ramp {
+		b.WriteString(t.came(r))
+	}
 	if f := faults(r); len(f) > 0 {
 		b.WriteString("  " + strings.Join(f, "; "))
 	}
 	return b.String() + "\n"
 }
 
-// scale is that of the highest load asked for, else that of the rate itself.
+// came is what came back at a step of load: the rate of the stream that for its share got least, and the worst latency.
+func (t *Text) came(r *Trial) string {
+	var rate *float64
+	for i := range r.Streams {
+		share := t.share(r.Streams[i].Name)
+		if back := r.back(&r.Streams[i], share); back != nil {
+			rate = least(rate, Number(*back/share))
+		}
+	}
+	out := ""
+	if rate != nil {
+		out = "  received " + t.scale(rate).rate(rate)
+	}
+	if p50, p99, _ := worst(r.Streams); p50 != nil && p99 != nil {
+		out += "  p50 " + delay(p50) + " p99 " + delay(p99)
+	}
+	return out
+}
+
+// scale is that of the highest load asked for, else that of the rate itself, fine enough for the steps between loads.
 func (t *Text) scale(bps *float64) scale {
 	if top := t.run.Settings.RateWireBps; top != nil {
 		bps = top
@@ -120,7 +142,7 @@ func (t *Text) scale(bps *float64) scale {
 	if bps == nil {
 		return scaleFor(0)
 	}
-	return scaleFor(*bps)
+	return scaleFor(*bps).finer(least(t.run.Settings.PrecisionWireBps, t.run.Settings.StepWireBps))
 }
 
 // color dresses a verdict.

@@ -26,6 +26,7 @@ func TestText(t *testing.T) {
 		{"replay", report.TextOptions{}, replayed()},
 		{"replay-quiet", report.TextOptions{Quiet: true}, replayed()},
 		{"transient", report.TextOptions{}, transient()},
+		{"transient-quiet", report.TextOptions{Quiet: true}, transient()},
 		{"transient-verbose", report.TextOptions{Verbose: true}, transient()},
 		{"nothing", report.TextOptions{Verbose: true}, nothing()},
 	} {
@@ -115,6 +116,18 @@ func transient() []report.Record {
 	}
 	warm := tried(3, 9, report.Warmup, units.Gbps, time.Second, report.About{}, nil)
 	return append(append([]report.Record{r, warm}, out...), &report.End{Time: start})
+}
+
+// Many steps have their lines, and no table that repeats them.
+func TestManySteps(t *testing.T) {
+	records := []report.Record{run("transient")}
+	for i := range 51 {
+		records = append(records, tried(i+1, i, report.Ramp, units.Gbps, time.Second, report.About{}, []trial.Stream{books(ab, units.Gbps, time.Second, 0)}))
+	}
+	out, _ := tell(t, report.TextOptions{}, append(records, &report.End{})...)
+	if n := strings.Count(out, "\n"); n != 53 || !strings.HasSuffix(out, "load per direction\nForeign 0, duplicated 0, late 0\n") {
+		t.Errorf("%d lines, the last of them %q; want 51 lines, the title and the totals", n, out[len(out)-100:])
+	}
 }
 
 // nothing are results in which there is nothing to divide by.

@@ -46,27 +46,28 @@ type Trial struct {
 	Ports   []TrialPort   `json:"ports"`
 }
 
-// TrialStream is a stream's books: intended = sent + unsent, sent = received + lost. A stream that is sent only has no loss.
+// TrialStream is a stream's books: intended = sent + unsent, sent = received + lost. Of a stream that is sent only nothing is
+// known but its sending. Of one without any tag, duplicated, reordered, late, corrupt and latency are not known.
 type TrialStream struct {
 	Name     string `json:"name"`
 	Intended int64  `json:"intended"`
 	Sent     int64  `json:"sent"`
-	Received int64  `json:"received"`
+	Received *int64 `json:"received"`
 	Lost     *int64 `json:"lost"`
 	Unsent   int64  `json:"unsent"`
 	Untagged int64  `json:"untagged"` // of sent: matched by flow, a copy can hide a loss
 
-	Duplicated int64 `json:"duplicated"`
-	Reordered  int64 `json:"reordered"`
-	Late       int64 `json:"late"` // another trial's packets
-	Corrupt    int64 `json:"corrupt"`
-	Surplus    int64 `json:"surplus"`
-	Skipped    int64 `json:"skipped"` // never intended: the port cannot send them
+	Duplicated *int64 `json:"duplicated"`
+	Reordered  *int64 `json:"reordered"`
+	Late       *int64 `json:"late"` // another trial's packets
+	Corrupt    *int64 `json:"corrupt"`
+	Surplus    *int64 `json:"surplus"`
+	Skipped    int64  `json:"skipped"` // never intended: the port cannot send them
 
-	SentBytes     int64 `json:"sent_bytes"` // frames without FCS
-	ReceivedBytes int64 `json:"received_bytes"`
-	SentWire      int64 `json:"sent_wire_bytes"` // with padding, FCS, preamble and gap
-	ReceivedWire  int64 `json:"received_wire_bytes"`
+	SentBytes     int64  `json:"sent_bytes"` // frames without FCS
+	ReceivedBytes *int64 `json:"received_bytes"`
+	SentWire      int64  `json:"sent_wire_bytes"` // with padding, FCS, preamble and gap
+	ReceivedWire  *int64 `json:"received_wire_bytes"`
 
 	LossRatio   *float64 `json:"loss_ratio"`   // of sent
 	UnsentRatio *float64 `json:"unsent_ratio"` // of intended
@@ -78,7 +79,7 @@ type TrialStream struct {
 	HalfBps *float64 `json:"second_half_received_wire_bps"` // received in the second half: what the device forwards for good
 	HalfPps *float64 `json:"second_half_received_pps"`
 
-	LatencyCount int64 `json:"latency_samples"`
+	LatencyCount *int64 `json:"latency_samples"`
 	Delay
 	Lateness
 }

@@ -40,8 +40,11 @@ func TrialOf(s trial.Spec, r *trial.Result, a About) *Trial {
 	t.intend(s)
 	for i := range r.Streams {
 		st := streamOf(&r.Streams[i], r.Elapsed)
+		if st.Sent > 0 && st.Untagged == st.Sent {
+			st.untagged()
+		}
 		if slices.Contains(a.SentOnly, st.Name) {
-			st.Lost, st.LossRatio, st.ReceivedBps, st.ReceivedPps, st.HalfBps, st.HalfPps = nil, nil, nil, nil, nil, nil
+			st.sentOnly()
 		}
 		t.Streams = append(t.Streams, st)
 	}
@@ -80,44 +83,36 @@ func (t *Trial) intend(s trial.Spec) {
 	}
 }
 
-// offer notes the load that was sent: that of the stream which, for its share, sent least.
-func (t *Trial) offer(s trial.Spec) {
-	for i := range t.Streams {
-		st := &t.Streams[i]
-		share, ok := s.Share[st.Name]
-		if !ok {
-			share = 1
-		}
-		if st.Intended == 0 || st.SentBps == nil || share <= 0 {
-			continue // nothing was asked of it
-		}
-		bits, packets := *st.SentBps/share, *st.SentPps/share
-		if t.IntendedWireBps != nil { // the packet at the end of a trial is not cut in two
-			bits = min(bits, *t.IntendedWireBps)
-		}
-		if t.IntendedPps != nil {
-			packets = min(packets, *t.IntendedPps)
-		}
-		less := t.RateWireBps == nil || bits < *t.RateWireBps
-		if s.Unit == trial.Packets {
-			less = t.RatePps == nil || packets < *t.RatePps
-		}
-		if less {
-			t.RateWireBps, t.RatePps = Number(bits), Number(packets)
+// untagged forgets what only a tag could tell, unless something was counted all the same.
+func (s *TrialStream) untagged() {
+	for _, n := range []**int64{&s.Duplicated, &s.Reordered, &s.Late, &s.Corrupt, &s.LatencyCount} {
+		if **n == 0 {
+			*n = nil
 		}
 	}
 }
 
+// sentOnly forgets what nobody looked for.
+func (s *TrialStream) sentOnly() {
+	for _, n := range []**int64{&s.Received, &s.ReceivedBytes, &s.ReceivedWire, &s.Lost, &s.Duplicated, &s.Reordered, &s.Late, &s.Corrupt, &s.Surplus, &s.LatencyCount} {
+		*n = nil
+	}
+	for _, x := range []**float64{&s.LossRatio, &s.ReceivedBps, &s.ReceivedPps, &s.HalfBps, &s.HalfPps} {
+		*x = nil
+	}
+	s.Delay = Delay{}
+}
+
 func streamOf(s *trial.Stream, elapsed time.Duration) TrialStream {
 	return TrialStream{
-		Name: s.Name, Intended: s.Intended, Sent: s.Sent, Received: s.Received, Lost: new(s.Lost()), Unsent: s.Unsent(), Untagged: s.Untagged,
-		Duplicated: s.Duplicated, Reordered: s.Reordered, Late: s.Late, Corrupt: s.Corrupt, Surplus: s.Surplus, Skipped: s.Skipped,
-		SentBytes: s.SentBytes, ReceivedBytes: s.ReceivedBytes, SentWire: s.SentWireBits / 8, ReceivedWire: s.RecvWireBits / 8,
+		Name: s.Name, Intended: s.Intended, Sent: s.Sent, Received: new(s.Received), Lost: new(s.Lost()), Unsent: s.Unsent(), Untagged: s.Untagged,
+		Duplicated: new(s.Duplicated), Reordered: new(s.Reordered), Late: new(s.Late), Corrupt: new(s.Corrupt), Surplus: new(s.Surplus), Skipped: s.Skipped,
+		SentBytes: s.SentBytes, ReceivedBytes: new(s.ReceivedBytes), SentWire: s.SentWireBits / 8, ReceivedWire: new(s.RecvWireBits / 8),
 		LossRatio: known(s.LossRatio()), UnsentRatio: known(s.UnsentRatio()),
 		SentBps: per(s.SentWireBits, elapsed), SentPps: per(s.Sent, elapsed),
 		ReceivedBps: per(s.RecvWireBits, elapsed), ReceivedPps: per(s.Received, elapsed),
 		HalfBps: per(s.Half.WireBits, s.Half.During), HalfPps: per(s.Half.Packets, s.Half.During),
-		LatencyCount: s.Latency.Count,
+		LatencyCount: new(s.Latency.Count),
 		Delay:        Delay(timesOf(&s.Latency)), Lateness: Lateness(timesOf(&s.Lateness)),
 	}
 }
@@ -149,14 +144,16 @@ func known(x float64, ok bool) *float64 {
 	return Number(x)
 }
 
-// SampleOf makes the record of a sample of the trial with that number, which began at start, ns on the run's own time.
-func SampleOf(number int, start int64, s trial.Sample) *Sample {
+// SampleOf makes the record of a sample of the trial with that number, which began at start, ns on the run's own time; sentOnly
+// as in About.
+func SampleOf(number int, start int64, s trial.Sample, sentOnly ...string) *Sample {
 	r := &Sample{Trial: number, AtNs: start + int64(s.At), Streams: make([]SampleStream, 0, len(s.Streams))}
 	for _, p := range s.Streams {
-		r.Streams = append(r.Streams, SampleStream{
-			Name: p.Name, Intended: p.Intended, Sent: p.Sent, Received: p.Received,
-			SentWire: p.SentWireBits / 8, ReceivedWire: p.RecvBits / 8,
-		})
+		st := SampleStream{Name: p.Name, Intended: p.Intended, Sent: p.Sent, SentWire: p.SentWireBits / 8}
+		if !slices.Contains(sentOnly, p.Name) {
+			st.Received, st.ReceivedWire = new(p.Received), new(p.RecvBits/8)
+		}
+		r.Streams = append(r.Streams, st)
 	}
 	return r
 }

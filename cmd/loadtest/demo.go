@@ -24,7 +24,11 @@ func newDemo() *cobra.Command {
 		Example: "  loadtest demo\n  loadtest demo -v -r 0",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			streams, err := demoStreams(f.seed)
+			seed := uint64(1) // genpcap's: the walk-through has these packets
+			if c.Flags().Changed("seed") {
+				seed = f.seed
+			}
+			streams, err := demoStreams(seed)
 			if err != nil {
 				return err
 			}

@@ -58,7 +58,7 @@ func exitCode(err error) int {
 	return exitUsage
 }
 
-// A portError ended a run that had begun.
+// A portError ended a run that had begun: a port's, or that of a file that results go to.
 type portError struct{ error }
 
 func (e portError) Unwrap() error { return e.error }
@@ -67,5 +67,6 @@ func (e portError) Unwrap() error { return e.error }
 func told(err error) bool {
 	var stop interrupted
 	var fail failure
-	return errors.As(err, &stop) || errors.As(err, &fail)
+	var port portError
+	return (errors.As(err, &stop) || errors.As(err, &fail)) && !errors.As(err, &port)
 }

@@ -56,7 +56,7 @@ func (f *findLimit) flags(fs *pflag.FlagSet, rate, precision string) {
 	rateVar(fs, &f.precision, "precision", "p", "step between loads (default "+precision+")")
 	fs.IntVarP(&f.retries, "retry-count", "r", 3, "further trials at a load that failed")
 	fs.StringVarP(&f.exec, "exec", "e", "", "shell command that judges each trial, given as JSON on its input: exit 0 passes")
-	fs.VarP(&value[units.Loss]{to: &f.loss, text: "0", parse: units.ParseLoss, kind: "share"}, "loss", "l", "acceptable loss, as 0.5%, 1e-5 or 10ppm")
+	fs.VarP(&value[units.Loss]{to: &f.loss, text: "0", parse: parseLoss, kind: "share"}, "loss", "l", "acceptable loss, as 0.5%, 1e-5 or 10ppm")
 	durationVar(fs, &f.warmup, "warmup", "", 300*time.Millisecond, "uncounted traffic before the first trial of each load")
 }
 
@@ -71,11 +71,18 @@ func (f *findLimit) run(c *cobra.Command, streams []stream) error {
 	if f.retries < 0 {
 		return usagef("--retry-count %d: want 0 or more", f.retries)
 	}
+	if err := errors.Join(highest(f.rate, "a search needs"), finite("precision", f.precision)); err != nil {
+		return err
+	}
 	s, err := open(c, &f.common, streams)
 	if err != nil {
 		return err
 	}
 	o, err := f.bisect(s)
+	strategy := search.Bisect(o)
+	if wrong, ok := strategy.(interface{ Err() error }); err == nil && ok && wrong.Err() != nil {
+		err = usageError{wrong.Err()}
+	}
 	if err != nil {
 		s.Close()
 		return err
@@ -91,14 +98,14 @@ func (f *findLimit) run(c *cobra.Command, streams []stream) error {
 	so := search.Options{Loss: float64(f.loss), Invalid: repeats, MaxUnsent: float64(s.unsent), Warmup: f.warmup, FirstWarmup: max(f.warmup, min(time.Second, 3*f.warmup))}
 	if f.exec != "" {
 		so.Verdict = func(ctx context.Context, spec trial.Spec, r trial.Result) (bool, string, error) {
-			return s.judge(ctx, f.exec, report.TrialOf(spec, &r, s.about(report.Search)), c.ErrOrStderr())
+			return s.judge(ctx, f.exec, report.TrialOf(spec, &r, s.about(report.Search, &r)), c.ErrOrStderr())
 		}
 	}
 	so.Interval = f.interval
 	w := &watcher{session: s, retries: f.retries, max: o.Max}
 	so.See = w.see
-	answer, err := search.Run(c.Context(), s.runner, search.Bisect(o), so)
-	return s.end(errors.Join(f.answer(s, w, answer, err), w.err))
+	answer, err := search.Run(c.Context(), s.runner, strategy, so)
+	return s.end(f.answer(s, w, answer, err))
 }
 
 // bisect resolves rates for the ports that are open.
@@ -106,9 +113,6 @@ func (f *findLimit) bisect(s *session) (search.BisectOptions, error) {
 	top, err := s.load("rate", f.rate)
 	if err != nil {
 		return search.BisectOptions{}, err
-	}
-	if top.Kind == units.Factor || math.IsInf(top.Value, 1) {
-		return search.BisectOptions{}, usagef("--rate %v: a search needs a highest load, as 10G or 1.2Mpps", f.rate)
 	}
 	step := units.Rate{Kind: top.Kind, Value: top.Value / 1000}
 	if f.precision != (units.Rate{}) {
@@ -124,18 +128,9 @@ func (f *findLimit) bisect(s *session) (search.BisectOptions, error) {
 
 // answer writes the verdict and turns it into the run's error.
 func (f *findLimit) answer(s *session, w *watcher, a search.Answer, err error) error {
-	v := &report.Verdict{GoalLossRatio: float64(f.loss), Trials: a.Trials, Limit: report.ByDevice}
-	switch a.Limit {
-	case search.LimitTester:
-		v.Limit = report.ByTester
-	case search.LimitMaximum:
-		v.Limit = report.ByAsked
-		if f.rate == (units.Rate{}) {
-			v.Limit = report.ByLine
-		}
-	}
+	v := &report.Verdict{GoalLossRatio: float64(f.loss), Trials: a.Trials, Limit: limit(a, s.atLine, err)}
 	if a.Load > 0 {
-		best := report.TrialOf(trial.Spec{Unit: a.Unit, Load: []trial.Point{{Load: a.Load}}}, &a.Best, s.about(report.Search))
+		best := report.TrialOf(trial.Spec{Unit: a.Unit, Load: []trial.Point{{Load: a.Load}}}, &a.Best, s.about(report.Search, &a.Best))
 		v.RateWireBps, v.RatePps = best.RateWireBps, best.RatePps
 		// The grid's load is the answer while what was sent rounds to it; a load is never claimed that was not sent.
 		if v.RateWireBps != nil && a.Unit == trial.WireBits && math.Abs(*v.RateWireBps-a.Load) < a.Step/2 {
@@ -149,10 +144,8 @@ func (f *findLimit) answer(s *session, w *watcher, a search.Answer, err error) e
 		}
 	}
 	v.Trial, v.AboveTrial = w.number(a.Load), w.number(a.Above)
-	if a.Trials > 0 {
-		if werr := s.write(v); werr != nil {
-			return errors.Join(err, werr)
-		}
+	if a.Limit != "" { // else nothing is known of any load
+		_ = s.write(v) // end tells it
 	}
 	switch {
 	case err != nil:
@@ -164,6 +157,23 @@ func (f *findLimit) answer(s *session, w *watcher, a search.Answer, err error) e
 		return failure{errors.New("no load passed")}
 	}
 	return nil
+}
+
+// limit is what an answer is limited by; "" where the search did not come to its end, or could not tell.
+func limit(a search.Answer, atLine bool, err error) string {
+	switch {
+	case !a.Complete || err != nil:
+		return ""
+	case a.Limit == search.LimitDevice:
+		return report.ByDevice
+	case a.Limit == search.LimitTester:
+		return report.ByTester
+	case a.Limit == search.LimitMaximum && atLine:
+		return report.ByLine
+	case a.Limit == search.LimitMaximum:
+		return report.ByAsked
+	}
+	return ""
 }
 
 // ran marks an error of a run that had begun.

@@ -76,7 +76,7 @@ func (c *common) flags(f *pflag.FlagSet, rate, duration string) {
 	f.Var(&value[packet.TagMode]{to: &c.tag, text: "auto", parse: parseTag, kind: "mode"}, "tag",
 		"packets with a tag: auto (room of zeros), always (any room), never (all matched by flow)")
 	f.Var(&value[[]int]{to: &c.cpus, parse: parseCPUs, kind: "list"}, "cpu", "CPUs for the ports' threads, which then never sleep: 2,3 or 2-5")
-	f.Uint64Var(&c.seed, "seed", 1, "of all chance; it is in the results")
+	f.Uint64Var(&c.seed, "seed", 0, "of all chance; default: drawn at random, and in the results")
 	durationVar(f, &c.interval, "interval", "", time.Second, "between samples of a running trial, in the progress line and in JSON")
 	f.StringVar(&c.json, "json", "", "write JSON lines as it goes to this file; - is standard output")
 	f.StringVarP(&c.name, "name", "n", "", "name of the device in tables")
@@ -89,6 +89,14 @@ func (c *common) flags(f *pflag.FlagSet, rate, duration string) {
 
 // timed says whether a duration was given, under either of its letters.
 func (c *common) timed(f *pflag.FlagSet) bool { return f.Changed("duration") || f.Changed("d") }
+
+// parseLoss reads the one goal of a search or a trial.
+func parseLoss(s string) (units.Loss, error) {
+	if strings.Contains(s, ",") {
+		return 0, fmt.Errorf("%q: one goal at a time", s)
+	}
+	return units.ParseLoss(s)
+}
 
 func parseTag(s string) (packet.TagMode, error) {
 	switch s {

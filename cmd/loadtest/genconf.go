@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,32 +66,4 @@ func readTestbed(c *cobra.Command) (*testbed.Testbed, error) {
 		return nil, usageError{err}
 	}
 	return bed, nil
-}
-
-// writeOutput writes the whole of b, or leaves the file as it was.
-func writeOutput(c *cobra.Command, path string, b []byte) error {
-	if path == "-" {
-		_, err := c.OutOrStdout().Write(b)
-		return err
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	old, err := os.Stat(path)
-	if err == nil && !old.Mode().IsRegular() {
-		return os.WriteFile(path, b, 0o666) // a pipe or a device must stay one
-	}
-	temp := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
-	err = os.WriteFile(temp, b, 0o666)
-	if err == nil && old != nil {
-		err = os.Chmod(temp, old.Mode().Perm())
-	}
-	if err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		_ = os.Remove(temp)
-		return fmt.Errorf("--output %s: %w", path, err)
-	}
-	return nil
 }

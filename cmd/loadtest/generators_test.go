@@ -63,7 +63,7 @@ func TestGenerateErrors(t *testing.T) {
 		{"", []string{"genconf", "vita", "x"}, "loadtest: genconf takes one KIND, got \"x\" beside \"vita\"\n"},
 		{"", []string{"genpcap", "x"}, "loadtest: genpcap takes no arguments, got \"x\"\n"},
 		{"", []string{"genconf", "-o", "/nowhere/x"}, "loadtest: --output /nowhere/x: open /nowhere/x."},
-		{"", []string{"genpcap", "--seed", "-1"}, "loadtest: genpcap: invalid argument \"-1\" for \"--seed\""},
+		{"", []string{"genpcap", "--seed", "-1"}, "loadtest: --seed \"-1\": want a whole number, 0 or more\n"},
 	} {
 		code, out, talk := generate(tt.text, tt.args...)
 		if code != exitUsage || out != "" || !strings.HasPrefix(talk, tt.want) {
@@ -109,6 +109,32 @@ func TestGenerateToFile(t *testing.T) {
 	}
 	if all, _ := filepath.Glob(folder + "/*"); len(all) != 2 {
 		t.Errorf("left over: %v", all)
+	}
+	next := filepath.Join(folder, "next")
+	for name, to := range map[string]string{"absolute": next, "relative": "next2", "chain": "relative"} {
+		if err := os.Symlink(to, filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"absolute", "chain"} {
+		if code, _, talk := generate("", "genconf", "-o", filepath.Join(folder, name)); code != exitPass {
+			t.Errorf("-o %s: code %d, %s", name, code, talk)
+		}
+		if info, err := os.Lstat(filepath.Join(folder, name)); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("%s is no link any more", name)
+		}
+	}
+	for _, name := range []string{"next", "next2"} {
+		if b, _ := os.ReadFile(filepath.Join(folder, name)); string(b) != want {
+			t.Errorf("%s, to which a link led, has %q: want %q", name, b, want)
+		}
+	}
+	loop := filepath.Join(folder, "loop")
+	if err := os.Symlink("loop", loop); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, talk := generate("", "genconf", "-o", loop); code != exitUsage || !strings.Contains(talk, "too many symbolic links") {
+		t.Errorf("a loop of links: code %d, %s", code, talk)
 	}
 	if code, _, talk := generate("", "genpcap", "-o", os.DevNull); code != exitPass {
 		t.Errorf("-o %s: code %d, %s", os.DevNull, code, talk)

@@ -19,7 +19,7 @@ func newGenpcap() *cobra.Command {
 		Example: "  loadtest genpcap < gentest-node1.conf > node1.pcap\n  loadtest genpcap --seed 7 -o node1.pcap < gentest-node1.conf",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if output == "-" && terminal(c.OutOrStdout()) {
+			if output == "-" && terminal(c.OutOrStdout()) || output != "-" && terminalAt(output) {
 				return usagef("a capture is not written to a terminal: want -o FILE or > FILE")
 			}
 			bed, err := readTestbed(c)

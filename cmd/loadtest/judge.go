@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"time"
 
 	"loadtest/report"
 	"loadtest/search"
@@ -22,6 +23,8 @@ func (s *session) judge(ctx context.Context, command string, t *report.Trial, ta
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Stdin = bytes.NewReader(line)
 	cmd.Stdout, cmd.Stderr = talk, talk
+	cmd.WaitDelay = time.Second // for what still holds the pipes
+	ownGroup(cmd)
 	err = cmd.Run()
 	var exit *exec.ExitError
 	if err == nil {

@@ -13,10 +13,14 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
+
+// impatience is how long after the first signal a second one means more than the first: timeout(1) signals twice at once.
+const impatience = 300 * time.Millisecond
 
 func main() {
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -25,7 +29,12 @@ func main() {
 	go func() {
 		s := (<-signals).(syscall.Signal)
 		cancel(interrupted{s})
-		s = (<-signals).(syscall.Signal)
+		for first := time.Now(); ; {
+			s = (<-signals).(syscall.Signal)
+			if time.Since(first) > impatience {
+				break
+			}
+		}
 		fmt.Fprintln(os.Stderr, "loadtest: left at once; finished trials are saved")
 		os.Exit(128 + int(s))
 	}()
@@ -70,9 +79,7 @@ func newRoot() *cobra.Command {
 		}
 		return pflag.NormalizedName(name)
 	})
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%s: %v; see loadtest %s --help", c.Name(), err, c.Name())
-	})
+	root.SetFlagErrorFunc(flagError)
 	for _, g := range []struct {
 		id, title string
 		verbs     []*cobra.Command

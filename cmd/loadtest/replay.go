@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -32,7 +31,7 @@ func newReplay() *cobra.Command {
 		},
 	}
 	f.flags(c.Flags(), "the load, per stream (default x1, the captured pace)", "of sending, 0 until Ctrl-C (default one pass through the source)")
-	c.Flags().VarP(&value[units.Loss]{to: &loss, text: "0", parse: units.ParseLoss, kind: "share"}, "loss", "l", "acceptable loss, as 0.5%, 1e-5 or 10ppm")
+	c.Flags().VarP(&value[units.Loss]{to: &loss, text: "0", parse: parseLoss, kind: "share"}, "loss", "l", "acceptable loss, as 0.5%, 1e-5 or 10ppm")
 	return c
 }
 
@@ -53,7 +52,7 @@ func (f *common) replay(c *cobra.Command, streams []stream, loss float64) error 
 	for _, st := range streams {
 		if rate.Kind == units.Factor && !timed(st.packets) {
 			s.Close()
-			return usagef("%s: its packets carry no times to replay; give a rate, as -b 1G", st.source)
+			return usagef("%s: its packets carry no times to replay; give a rate, as -b 1G", st.from())
 		}
 	}
 	spec := trial.Spec{Unit: unit(rate), Load: []trial.Point{{Load: rate.Value}}, Duration: f.duration, Interval: f.interval}
@@ -74,7 +73,7 @@ func (f *common) replay(c *cobra.Command, streams []stream, loss float64) error 
 	}
 	s.steps = 1
 	res, err := s.runner.Run(c.Context(), spec, s.progress(spec))
-	a := s.about(report.Replay)
+	a := s.about(report.Replay, &res)
 	endless := spec.Duration == 0 && spec.Loops == 0
 	verdict := s.verdict(&res, loss)
 	var fail failure
@@ -92,7 +91,8 @@ func (f *common) replay(c *cobra.Command, streams []stream, loss float64) error 
 	case errors.As(verdict, &not):
 		a.Verdict, a.Reason = report.Invalid, not.Reason
 	}
-	return s.end(errors.Join(verdict, s.write(report.TrialOf(spec, &res, a))))
+	_ = s.write(report.TrialOf(spec, &res, a)) // end tells it
+	return s.end(verdict)
 }
 
 // timed says whether a capture has a pace of its own; a packet alone needs none.
@@ -105,34 +105,11 @@ func timed(p *packet.Store) bool {
 	return p.Len() == 1
 }
 
-// verdict judges a trial that stands alone.
-func (s *session) verdict(r *trial.Result, loss float64) error {
-	if err := s.measured(r); err != nil {
-		return err
-	}
-	if n := r.Missed(); n > 0 {
-		return &search.NotMeasured{Reason: fmt.Sprintf("tester limited: %d packets were dropped in its own receive path", n)}
-	}
-	for i := range r.Streams {
-		st := &r.Streams[i]
-		if share, ok := st.UnsentRatio(); ok && share > float64(s.unsent) {
-			return &search.NotMeasured{Reason: fmt.Sprintf("tester limited: %s sent %d of %d packets", st.Name, st.Sent, st.Intended)}
-		}
-	}
-	for i := range r.Streams {
-		st := &r.Streams[i]
-		if share, ok := st.LossRatio(); ok && share > loss && !s.sentOnly(st.Name) {
-			return failure{fmt.Errorf("%s lost %d packets", st.Name, st.Lost())}
-		}
-	}
-	return nil
-}
-
 // progress shows how far a trial is.
 func (s *session) progress(spec trial.Spec) func(trial.Sample) {
 	return func(sample trial.Sample) {
-		if err := s.write(report.SampleOf(s.steps, s.clock.Now()-s.zero-int64(sample.At), sample)); err != nil || s.line == nil {
-			return // the next record will meet the same error
+		if err := s.write(report.SampleOf(s.steps, s.clock.Now()-s.zero-int64(sample.At), sample, s.sentOnly()...)); err != nil || s.line == nil {
+			return // the end tells it
 		}
 		st := report.State{Label: s.verb, Done: -1, Elapsed: sample.At}
 		if spec.Duration > 0 {

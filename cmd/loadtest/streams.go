@@ -1,8 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,6 +21,17 @@ type stream struct {
 	packets      *packet.Store
 }
 
+// stdin is the source that is standard input.
+const stdin = "-"
+
+// from is the source as messages call it.
+func (s stream) from() string {
+	if s.source == stdin {
+		return "standard input"
+	}
+	return s.source
+}
+
 // parseStreams reads the arguments of a verb that sends: SOURCE A B, SOURCE PORT in either order, or groups of SOURCE TX RX PORT.
 // sendOnly: with two arguments nothing is expected back.
 func parseStreams(verb string, args []string, sendOnly bool) ([]stream, error) {
@@ -24,7 +39,7 @@ func parseStreams(verb string, args []string, sendOnly bool) ([]stream, error) {
 	case n == 2:
 		source, port := args[0], args[1]
 		if isSource(source) == isSource(port) {
-			return nil, usagef("%s: of %q and %q exactly one must be a capture file, the other a port", verb, source, port)
+			return nil, usagef("%s%s: of %q and %q exactly one must be a capture file, the other a port", absent(args), verb, source, port)
 		}
 		if isSource(port) {
 			source, port = port, source
@@ -90,14 +105,26 @@ func parseGroups(args []string) (streams []stream, err error) {
 	return streams, nil
 }
 
-// isSource says whether an argument can only be a source: a file that is there.
+// isSource says whether an argument can only be a source: a file that is there, or standard input.
 func isSource(s string) bool {
 	info, err := os.Stat(s)
-	return err == nil && !info.IsDir()
+	return s == stdin || err == nil && !info.IsDir()
 }
 
-// readCaptures reads the captures, each file once.
-func readCaptures(streams []stream) error {
+// absent says which argument is no file, where one is named as a capture.
+func absent(args []string) string {
+	for _, a := range args {
+		named := slices.Contains([]string{".pcap", ".pcapng", ".cap"}, strings.ToLower(filepath.Ext(a))) && !strings.HasPrefix(a, "pcap:") ||
+			strings.Contains(a, "/") && !strings.Contains(a, ":")
+		if _, err := os.Stat(a); named && errors.Is(err, fs.ErrNotExist) {
+			return fmt.Sprintf("%q: no such file; ", a)
+		}
+	}
+	return ""
+}
+
+// readCaptures reads the captures, each file once; in is standard input.
+func readCaptures(streams []stream, in io.Reader) error {
 	read := map[string]*packet.Store{}
 	for i := range streams {
 		s := &streams[i]
@@ -105,7 +132,16 @@ func readCaptures(streams []stream) error {
 			continue
 		}
 		if read[s.source] == nil {
-			p, err := pcap.ReadFile(s.source)
+			var p *packet.Store
+			var err error
+			switch {
+			case s.source != stdin:
+				p, err = pcap.ReadFile(s.source)
+			case terminal(in):
+				err = errors.New("standard input is a terminal; want a capture, as < FILE")
+			default:
+				p, err = pcap.Read(s.from(), in)
+			}
 			if err != nil {
 				return usageError{err}
 			}

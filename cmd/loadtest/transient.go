@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"time"
 
@@ -61,7 +60,10 @@ func (f *transient) run(c *cobra.Command, streams []stream) error {
 	if f.hydra && f.bench == "" {
 		return usagef("--hydra says how --bench-file is written: give that too")
 	}
-	s, err := open(c, &f.common, streams)
+	if err := errors.Join(highest(f.rate, "steps need"), finite("step", f.step)); err != nil {
+		return err
+	}
+	s, err := open(c, &f.common, streams, output{"--bench-file ", f.bench})
 	if err != nil {
 		return err
 	}
@@ -103,9 +105,6 @@ func (f *transient) rates(s *session) (top, step units.Rate, err error) {
 	if top, err = s.load("rate", f.rate); err != nil {
 		return
 	}
-	if top.Kind == units.Factor || math.IsInf(top.Value, 1) {
-		return top, step, usagef("--rate %v: steps need a highest load, as 10G or 1.2Mpps", f.rate)
-	}
 	step = units.Rate{Kind: top.Kind, Value: top.Value / 10}
 	if f.step != (units.Rate{}) {
 		if step, err = s.load("step", f.step); err == nil && step.Kind != top.Kind {
@@ -133,12 +132,17 @@ func (f *transient) walk(c *cobra.Command, s *session, unit trial.Unit, loads fu
 		}
 		s.steps++
 		res, err := s.runner.Run(ctx, spec, s.progress(spec))
-		a := s.about(report.Ramp)
-		if ctx.Err() != nil {
+		a, down := s.about(report.Ramp, &res), linked(&res)
+		switch {
+		case ctx.Err() != nil:
 			a.Reason = "interrupted"
+		case down != nil:
+			a.Verdict, a.Reason = report.Invalid, down.Error()
 		}
 		if res.Elapsed > 0 {
-			err = errors.Join(err, s.write(report.TrialOf(spec, &res, a)))
+			if werr := s.write(report.TrialOf(spec, &res, a)); err == nil {
+				err = werr
+			}
 		}
 		if err != nil {
 			return ran(err)
@@ -146,6 +150,9 @@ func (f *transient) walk(c *cobra.Command, s *session, unit trial.Unit, loads fu
 		back = back || s.measured(&res) == nil
 		if ctx.Err() != nil {
 			return ctxError(ctx, nil)
+		}
+		if down != nil {
+			return down
 		}
 		if !back && s.steps == 3 {
 			break

@@ -16,7 +16,6 @@ type watcher struct {
 	low      float64
 	high     float64
 	decided  map[float64]int // number of the trial that decided about a load
-	err      error
 	lastShow time.Time
 }
 
@@ -36,9 +35,7 @@ func (w *watcher) see(e search.Event) {
 	case search.TrialBegan:
 		w.show(w.verb, e, trial.Sample{})
 	case search.Sampled:
-		if err := w.write(report.SampleOf(e.Trial, w.clock.Now()-w.zero-int64(e.Sample.At), e.Sample)); err != nil && w.err == nil {
-			w.err = err
-		}
+		_ = w.write(report.SampleOf(e.Trial, w.clock.Now()-w.zero-int64(e.Sample.At), e.Sample, w.sentOnly()...)) // the session's end tells it
 		w.show(w.verb, e, e.Sample)
 	case search.WarmupEnded:
 		w.record(report.Warmup, e)
@@ -49,7 +46,7 @@ func (w *watcher) see(e search.Event) {
 
 func (w *watcher) record(purpose string, e search.Event) {
 	w.steps = e.Trial
-	a := w.about(purpose)
+	a := w.about(purpose, &e.Result)
 	a.Reason = e.Reason
 	load := e.Spec.At(0)
 	if purpose == report.Search {
@@ -73,9 +70,7 @@ func (w *watcher) record(purpose string, e search.Event) {
 			w.high = load
 		}
 	}
-	if err := w.write(report.TrialOf(e.Spec, &e.Result, a)); err != nil && w.err == nil {
-		w.err = err
-	}
+	_ = w.write(report.TrialOf(e.Spec, &e.Result, a))
 }
 
 func (w *watcher) show(label string, e search.Event, sample trial.Sample) {

@@ -37,7 +37,7 @@ func TestRouterLimitAmongForeignTraffic(t *testing.T) {
 		var duplicated int64
 		for _, x := range r.trials() {
 			for _, s := range x.Streams {
-				duplicated += s.Duplicated + s.Late
+				duplicated += *s.Duplicated + *s.Late
 			}
 			kinds := map[string]int64{}
 			for _, p := range x.Ports {

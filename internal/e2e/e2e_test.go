@@ -157,14 +157,18 @@ func balanced(t *testing.T, r run) {
 	t.Helper()
 	for _, x := range r.trials() {
 		for _, s := range x.Streams {
-			lost := int64(0)
-			if s.Lost != nil {
-				lost = *s.Lost
-			} else if s.Received != 0 {
-				t.Errorf("trial %d, %s: received %d and no loss", x.Number, s.Name, s.Received)
+			n := func(p *int64) int64 {
+				if p == nil {
+					return 0
+				}
+				return *p
 			}
-			if s.Intended != s.Sent+s.Unsent || s.Lost != nil && s.Sent != s.Received+lost || min(lost, s.Unsent, s.Duplicated, s.Late, s.Surplus) < 0 {
-				t.Errorf("trial %d, %s: intended %d, sent %d, unsent %d, received %d, lost %d do not add up", x.Number, s.Name, s.Intended, s.Sent, s.Unsent, s.Received, lost)
+			received, lost := n(s.Received), n(s.Lost)
+			if s.Lost == nil && s.Received != nil && received != 0 {
+				t.Errorf("trial %d, %s: received %d and no loss", x.Number, s.Name, received)
+			}
+			if s.Intended != s.Sent+s.Unsent || s.Lost != nil && s.Sent != received+lost || min(lost, s.Unsent, n(s.Duplicated), n(s.Late), n(s.Surplus)) < 0 {
+				t.Errorf("trial %d, %s: intended %d, sent %d, unsent %d, received %d, lost %d do not add up", x.Number, s.Name, s.Intended, s.Sent, s.Unsent, received, lost)
 			}
 		}
 	}

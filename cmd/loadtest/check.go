@@ -1,0 +1,89 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// check refuses what the flags and the ports cannot mean together, before anything is opened.
+func (c *common) check(streams []stream) error {
+	if c.drain <= 0 {
+		return usagef("--drain 0: want a time above 0")
+	}
+	if c.credit <= 0 {
+		return usagef("--credit 0: want a time above 0")
+	}
+	if len(c.cpus) == 0 {
+		return nil
+	}
+	if slices.ContainsFunc(ports(streams), func(p string) bool { return strings.HasPrefix(p, "sim:") }) {
+		return usagef("--cpu: simulated time has no threads to place")
+	}
+	text, have := onlineCPUs()
+	for _, cpu := range c.cpus {
+		if !slices.Contains(have, cpu) {
+			return usagef("--cpu %d: this machine has CPUs %s", cpu, text)
+		}
+	}
+	return nil
+}
+
+// onlineCPUs are the machine's, also as text.
+func onlineCPUs() (text string, cpus []int) {
+	if b, err := os.ReadFile("/sys/devices/system/cpu/online"); err == nil { // Linux
+		text = strings.TrimSpace(string(b))
+	}
+	cpus, err := parseCPUs(text)
+	if err != nil {
+		text = fmt.Sprintf("0-%d", runtime.NumCPU()-1)
+		cpus, _ = parseCPUs(text)
+	}
+	return text, cpus
+}
+
+// An output is a file that will be written, and the flag that says so.
+type output struct{ flag, path string }
+
+// keepSources refuses to write over a capture that is to be sent; in is standard input.
+func keepSources(streams []stream, in io.Reader, outputs []output) error {
+	for _, p := range ports(streams) {
+		if path, ok := strings.CutPrefix(p, "pcap:"); ok {
+			outputs = append(outputs, output{"pcap:", path})
+		}
+	}
+	for _, o := range outputs {
+		written, err := os.Stat(o.path)
+		if err != nil || !written.Mode().IsRegular() {
+			continue
+		}
+		for _, s := range streams {
+			source, err := os.Stat(s.source)
+			if f, ok := in.(*os.File); s.source == stdin && ok {
+				source, err = f.Stat()
+			}
+			if err == nil && os.SameFile(source, written) {
+				return usagef("%s is sent by stream %s, and %s%s would write over it: want another file", s.from(), s.name, o.flag, o.path)
+			}
+		}
+	}
+	return nil
+}
+
+// drawSeed draws a seed that JSON's numbers hold exactly; never 0.
+func drawSeed() (uint64, error) {
+	var b [8]byte
+	for {
+		if _, err := rand.Read(b[2:]); err != nil {
+			return 0, err
+		}
+		if seed := binary.BigEndian.Uint64(b[:]); seed != 0 {
+			return seed, nil
+		}
+	}
+}

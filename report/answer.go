@@ -1,0 +1,149 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"loadtest/units"
+)
+
+// searching says whether the run looks for a rate.
+func (t *Text) searching() bool {
+	return len(t.answer) > 0 || t.run.Settings.Search != "" || len(t.counted(Search)) > 0
+}
+
+// How a search ended.
+type ending uint8
+
+const (
+	complete    ending = iota // with an answer: a rate, or that none passed
+	interrupted               // by a signal
+	broken                    // by an error: what was found is true, but no answer
+)
+
+// ending is how the search ended. That the tester is the limit is an error with an answer: a lower bound.
+func (t *Text) ending(e *End) ending {
+	switch {
+	case e.Interrupted || e.ExitCode == 130 || e.ExitCode == 143:
+		return interrupted
+	case e.ExitCode < 2:
+		return complete
+	}
+	for _, v := range t.answer {
+		if e.ExitCode == 3 && v.Limit == ByTester && v.RateWireBps != nil {
+			return complete
+		}
+	}
+	return broken
+}
+
+// searched is a search's table and what limits it, as far as it came; nothing is said about what was not measured.
+func (t *Text) searched(e *End) string {
+	passed := false
+	for _, v := range t.answer {
+		passed = passed || v.RateWireBps != nil
+	}
+	over, out := t.ending(e) == complete, ""
+	if passed || over && len(t.answer) > 0 {
+		out = t.title() + t.answerTable()
+	}
+	if over {
+		out += t.limits()
+	}
+	if len(t.counted("")) == 0 {
+		return out
+	}
+	return out + t.totals() + "\n"
+}
+
+// result is a search's last line: the bare number, or what is known where the search did not come to its end.
+func (t *Text) result(e *End) string {
+	switch end := t.ending(e); {
+	case end == interrupted:
+		return "interrupted: " + t.known()
+	case end == broken && t.latest().RateWireBps != nil:
+		return "not finished: " + t.known()
+	case end == complete && len(t.answer) == 1:
+		return plain(t.answer[0].RateWireBps) + "\n"
+	}
+	return ""
+}
+
+// latest is the last answer; where there is none, what the trials say.
+func (t *Text) latest() *Verdict {
+	if n := len(t.answer); n > 0 {
+		return t.answer[n-1]
+	}
+	v := &Verdict{}
+	for _, r := range t.counted(Search) {
+		switch r.Verdict {
+		case Pass:
+			v.RateWireBps = most(v.RateWireBps, r.RateWireBps)
+		case Fail:
+			v.AboveBps = least(v.AboveBps, r.RateWireBps)
+		default:
+			continue
+		}
+		v.Trials++
+	}
+	return v
+}
+
+// known says between which loads an unfinished search was: "between 0.500 and 0.625 Gbps after 7 trials".
+func (t *Text) known() string {
+	v := t.latest()
+	low, high := v.RateWireBps, v.AboveBps
+	if above := t.numbered(v.AboveTrial); high == nil && above != nil { // a search in packets
+		high = above.RateWireBps
+	}
+	what := "nothing passed yet"
+	switch sc := t.scale(low); {
+	case low != nil && high != nil && *high > *low:
+		what = fmt.Sprintf("between %s and %s", sc.number(low), sc.rate(high))
+	case low != nil:
+		what = sc.rate(low) + " passed"
+	}
+	if len(t.run.Settings.Sizes) > 1 && v.Size != "" {
+		what = v.Size + " " + what
+	}
+	if v.Trials == 1 {
+		return what + " after 1 trial\n"
+	}
+	return fmt.Sprintf("%s after %d trials\n", what, v.Trials)
+}
+
+// limits says what limits each answer. Where no load passed, or the limit is not known, it says nothing.
+func (t *Text) limits() string {
+	words := map[string]string{ByAsked: "the highest load asked for", ByTester: "the tester (a lower bound)"}
+	var parts []string
+	for _, v := range t.answer {
+		if v.Limit == "" || v.RateWireBps == nil {
+			continue
+		}
+		what := v.Limit
+		if w, ok := words[what]; ok {
+			what = w
+		}
+		if len(t.run.Settings.Sizes) > 1 {
+			what += " at " + v.Size
+		}
+		if len(t.run.Settings.GoalLossRatios) > 1 {
+			what += " for loss " + units.Loss(v.GoalLossRatio).String()
+		}
+		if len(parts) == 0 || parts[len(parts)-1] != what {
+			parts = append(parts, what)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	out := "limited by: " + strings.Join(parts, ", ")
+	var alone *float64
+	for _, v := range t.answer {
+		alone = least(alone, v.TesterBps)
+	}
+	if alone != nil {
+		out += " (tester alone: " + t.scale(alone).rate(alone) + ")"
+	}
+	return out + ". "
+}
