@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"loadtest/internal/spell"
 )
 
 // An Error says what is wrong with a description, and where.
@@ -33,33 +35,9 @@ func show(s string) string {
 func nearest(s string, words []string) string {
 	best, least := "", 3 // two slips of the finger at most
 	for _, w := range words {
-		if d := slips(strings.ToLower(s), w); d < least && d < len(w)-1 {
+		if d := spell.Slips(strings.ToLower(s), w); d < least && d < len(w)-1 {
 			best, least = w, d
 		}
 	}
 	return best
-}
-
-// slips is the number of letters to add, drop or change to get from a to b.
-func slips(a, b string) int {
-	if len(a) > len(b)+2 {
-		return len(a)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

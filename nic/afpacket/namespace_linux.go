@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"loadtest/internal/spell"
 )
 
 // namespaces is where ip-netns(8) keeps named network namespaces.
@@ -105,33 +107,13 @@ func interfaces(ns string) (names []string) {
 // near picks the names that are at most two letters from the wanted one, or begin with it.
 func near(want string, names []string) (found []string) {
 	for _, name := range names {
-		d := distance(want, name)
+		d := spell.Slips(want, name)
 		if d <= 1 || d == 2 && len(want) > 3 || want != "" && strings.HasPrefix(name, want) {
 			found = append(found, name)
 		}
 	}
 	slices.Sort(found)
 	return found
-}
-
-// distance is how many letters must be added, removed or changed to make b of a (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }
 
 // list joins names, the first twelve of them.
