@@ -20,10 +20,13 @@ func TestOpenErrors(t *testing.T) {
 	wire.IP("a", "link", "add", "ens1f0", "type", "veth", "peer", "name", "ens1f1")
 	wire.IP("a", "tuntap", "add", "tun0", "mode", "tun")
 	a, b := wire.Prefix+"-a", wire.Prefix+"-b"
+	own := "o" + wire.Prefix // as no other test calls its interfaces
+	wire.IP("a", "link", "add", own, "type", "veth", "peer", "name", own+"p")
 	for _, tt := range []struct{ name, want string }{
 		{"ens1f01@" + a, `port "ens1f01@` + a + `": no such interface in namespace ` + a + `. Near: ens1f0, ens1f1. All: ip -br -n ` + a + ` link`},
 		{"ens1f@" + a, `. Near: ens1f0, ens1f1. All: `},
-		{"a0@" + b, `port "a0@` + b + `": no such interface in namespace ` + b + `. Near: b0; in namespace ` + a + `: a0@` + a + `. All: ip -br -n ` + b + ` link`},
+		{own + "@" + b, `port "` + own + "@" + b + `": no such interface in namespace ` + b + `. In namespace ` + a + `: ` + own + "@" + a + `. All: ip -br -n ` + b + ` link`},
+		{"a0@" + b, `no such interface in namespace ` + b + `. Near: b0`},
 		{"ens1f0", `port "ens1f0": no such interface. In namespace ` + a + `: ens1f0@` + a + `. All: ip -br link`},
 		{"a0@" + wire.Prefix, `port "a0@` + wire.Prefix + `": no network namespace "` + wire.Prefix + `"; there are: `},
 		{"a0@/run/netns/" + wire.Prefix, `: no network namespace "/run/netns/` + wire.Prefix + `"; there are: `},
