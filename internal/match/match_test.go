@@ -155,6 +155,21 @@ func TestExpect(t *testing.T) {
 }
 
 // A frame is ours of this trial if and only if a whole tag with the right numbers stands at the end of its IP payload.
+// The last fragment of a packet carries its tag; that the rest came too is not said.
+func TestFragmentsAreForeign(t *testing.T) {
+	b := frame(t, ether(layers.EthernetTypeIPv4), ip4(17), &layers.UDP{}, gopacket.Payload(make([]byte, 30)))
+	table := Table{Magic: 0xa5c3, Trial: 5}
+	table.Lanes[2] = true
+	packet.Tag{Magic: 0xa5c3, Lane: 2, Trial: 5}.Put(b[len(b)-packet.TagLen:])
+	if hit := table.Match(b); hit.Verdict != Tagged {
+		t.Fatalf("verdict %d of our own packet", hit.Verdict)
+	}
+	b[21] = 5 // fragment offset
+	if hit := table.Match(b); hit.Verdict != Foreign || hit.Kind != Fragment {
+		t.Errorf("verdict %d, kind %v of a fragment; want foreign, IP fragment", hit.Verdict, hit.Kind)
+	}
+}
+
 func FuzzMatch(f *testing.F) {
 	udp := frame(f, ether(layers.EthernetTypeIPv4), ip4(17), &layers.UDP{}, gopacket.Payload(make([]byte, 30)))
 	f.Add(udp, true, -18)
@@ -174,7 +189,7 @@ func FuzzMatch(f *testing.F) {
 		hit := table.Match(b)
 		h, ok := packet.Parse(b)
 		ours := false
-		if ok && (h.Type == packet.TypeIPv4 || h.Type == packet.TypeIPv6) && h.End <= len(b) && h.End-packet.TagLen >= h.L4 {
+		if ok && !h.Fragment && (h.Type == packet.TypeIPv4 || h.Type == packet.TypeIPv6) && h.End <= len(b) && h.End-packet.TagLen >= h.L4 {
 			tag, whole := packet.ReadTag(b[h.End-packet.TagLen : h.End])
 			ours = whole && tag.Magic == 0xa5c3 && tag.Lane == 2 && tag.Trial == 5
 			if own := binary.BigEndian.Uint16(b[h.End-16:]) == 0xa5c3; own == (hit.Verdict == Foreign || hit.Verdict == ByFlow) {
