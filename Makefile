@@ -12,7 +12,7 @@ TIME    ?= 5s
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 # What tests on devices need, by name in Debian.
-PACKAGES = iproute2 nftables tshark charon-systemd strongswan-swanctl \
+PACKAGES = iproute2 procps nftables tshark charon-systemd strongswan-swanctl \
 	libcharon-extra-plugins libstrongswan-extra-plugins libstrongswan-standard-plugins
 
 # Other systems on which the program must build.
