@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,18 @@ import (
 	"loadtest/nic/dial"
 	"loadtest/packet"
 )
+
+// limit searches once more where the tester was the limit: a busy machine says nothing about the program. Where repeats are
+// asked for, nothing is forgiven.
+func limit(t *testing.T, args ...string) run {
+	t.Helper()
+	r := loadtest(t, append([]string{"find-limit"}, args...)...)
+	if r.code == 3 && strings.Contains(r.talk, "tester limited") && times(2) == 1 {
+		t.Logf("again, as the tester was limited:\n%s", r.out)
+		r = loadtest(t, append([]string{"find-limit"}, args...)...)
+	}
+	return r
+}
 
 // near checks that the answer lies within 5 % of what the device is set to.
 func near(t *testing.T, r run, want float64) {
@@ -31,7 +44,7 @@ func TestRouterLimitAmongForeignTraffic(t *testing.T) {
 	for range times(5) {
 		d := lab.Up(t, "linux-router.sh", "pps=20000", "burst=400")
 		stop := chatter(t, d)
-		r := loadtest(t, "find-limit", "-b", "30Mbps", "-p", "100kbps", udp(t, 60, false), d.A, d.B)
+		r := limit(t, "-b", "30Mbps", "-p", "100kbps", udp(t, 60, false), d.A, d.B)
 		copies, foreign := stop(), int64(0)
 		near(t, r, 20400*672/1e9) // the bucket's 400 packets come on top of a trial of 1 s
 		var duplicated int64
@@ -107,7 +120,7 @@ func TestBridgeLimit(t *testing.T) {
 	device(t, "nft")
 	for range times(5) {
 		d := lab.Up(t, "linux-bridge.sh", "pps=25000")
-		near(t, loadtest(t, "find-limit", "-b", "40Mbps", "-p", "100kbps", udp(t, 60, false), d.A, d.B), 25500*672/1e9)
+		near(t, limit(t, "-b", "40Mbps", "-p", "100kbps", udp(t, 60, false), d.A, d.B), 25500*672/1e9)
 	}
 }
 
@@ -115,7 +128,7 @@ func TestBridgeLimit(t *testing.T) {
 func TestRouterBothDirections(t *testing.T) {
 	device(t, "nft")
 	d := lab.Up(t, "linux-router.sh", "pps=10000", "burst=200")
-	r := loadtest(t, "find-limit", "-b", "15e6", "-p", "50e3", udp(t, 60, false), "left", "right", d.A, udp(t, 60, true), "right", "left", d.B)
+	r := limit(t, "-b", "15e6", "-p", "50e3", udp(t, 60, false), "left", "right", d.A, udp(t, 60, true), "right", "left", d.B)
 	near(t, r, 10200*672/1e9)
 	if s := r.trials()[0].Streams; len(s) != 2 || s[0].Name != "left" || s[1].Name != "right" {
 		t.Errorf("%d streams, want left and right", len(s))
@@ -148,14 +161,18 @@ func TestLosslessRunIsLossless(t *testing.T) {
 	device(t, "nft")
 	d := lab.Up(t, "linux-router.sh", "pps=100000")
 	for range times(10) {
-		r := loadtest(t, "replay", "-b", "10kpps", "-D", "10", udp(t, 60, false), d.A, d.B)
+		r := loadtest(t, "replay", "-b", "10kpps", "-D", "10", "--max-unsent", "1%", udp(t, 60, false), d.A, d.B)
 		balanced(t, r)
 		s := r.trials()[0].Streams[0]
 		if *s.Lost != 0 || s.Intended != 100000 || r.code != 0 {
 			t.Errorf("lost %d of %d (exit %d)\n%s", *s.Lost, s.Sent, r.code, r.talk)
 		}
-		if s.UnsentRatio == nil || *s.UnsentRatio > 0.001 {
-			t.Errorf("unsent %d of %d: above 0.1 %%; late at most %v", s.Unsent, s.Intended, time.Duration(*s.Lateness.MaxNs))
+		most := 0.001
+		if times(2) == 1 { // a stall of the machine is no fault of the program
+			most = 0.01
+		}
+		if s.UnsentRatio == nil || *s.UnsentRatio > most {
+			t.Errorf("unsent %d of %d: too many; late at most %v", s.Unsent, s.Intended, time.Duration(*s.Lateness.MaxNs))
 		}
 		t.Logf("unsent %d, late p99 %v, max %v", s.Unsent, time.Duration(*s.Lateness.P99Ns), time.Duration(*s.Lateness.MaxNs))
 	}
