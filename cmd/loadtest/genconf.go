@@ -54,8 +54,11 @@ func readTestbed(c *cobra.Command) (*testbed.Testbed, error) {
 	if f, ok := c.InOrStdin().(*os.File); ok && terminal(f) {
 		fmt.Fprintln(c.ErrOrStderr(), "loadtest: reading a gentest description from the terminal; Ctrl-D ends it")
 	}
-	text, err := io.ReadAll(io.LimitReader(c.InOrStdin(), most+1))
-	if err != nil {
+	var text []byte
+	if err := heed(c.Context(), func() (err error) {
+		text, err = io.ReadAll(io.LimitReader(c.InOrStdin(), most+1))
+		return err
+	}); err != nil {
 		return nil, usagef("%s: %w", name, err)
 	}
 	if len(text) > most {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"loadtest/internal/lab"
 )
 
 func TestCreateRunKeepsTheLatest(t *testing.T) {
@@ -44,9 +46,7 @@ func TestCreateRunKeepsTheLatest(t *testing.T) {
 }
 
 func TestRunsDirUnderSudo(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("needs root: sudo's variables count for nobody else")
-	}
+	lab.Need(t, "root") // sudo's variables count for nobody else
 	t.Setenv("LOADTEST_RUNS", "")
 	t.Setenv("SUDO_USER", "nobody")
 	dir, uid, _, err := runsDir()

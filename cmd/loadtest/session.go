@@ -49,7 +49,7 @@ func open(c *cobra.Command, common *common, streams []stream, outputs ...output)
 	if err := common.check(streams); err != nil {
 		return nil, err
 	}
-	if err := readCaptures(streams, c.InOrStdin()); err != nil {
+	if err := heed(c.Context(), func() error { return readCaptures(streams, c.InOrStdin()) }); err != nil {
 		return nil, err
 	}
 	if err := keepSources(streams, c.InOrStdin(), append(outputs, output{"--json ", common.json})); err != nil {
@@ -104,6 +104,18 @@ func (s *session) Close() error {
 		all = append(all, c.Close())
 	}
 	return errors.Join(all...)
+}
+
+// heed does what may wait for ever, for input, until ctx ends: what it then leaves behind ends with the process.
+func heed(ctx context.Context, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // ctxError is err, or the reason why ctx ended.

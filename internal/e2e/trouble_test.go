@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -59,6 +60,35 @@ func TestInterrupt(t *testing.T) {
 	}
 	if r := loadtest(t, "replay", "-b", "3Mbps", "-D", "1", file, d.A, d.B); r.code == 2 {
 		t.Errorf("the ports are not free: %s", r.talk)
+	}
+}
+
+// Ctrl-C ends a verb that waits for its input, too.
+func TestInterruptWhileReading(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "never.pcap")
+	if out, err := exec.Command("mkfifo", fifo).CombinedOutput(); err != nil {
+		t.Fatalf("mkfifo: %v: %s", err, out)
+	}
+	held, err := os.OpenFile(fifo, os.O_RDWR, 0) // a writer that never writes
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	for _, args := range [][]string{{"genconf"}, {"genpcap"}, {"find-limit", "-", "sim:wire/a", "sim:wire/b"},
+		{"replay", "-b", "1G", fifo, "sim:wire/a", "sim:wire/b"}, {"transient", fifo, "sim:wire/a", "sim:wire/b"}} {
+		t.Run(args[0], func(t *testing.T) {
+			p := prepare(t, args...)
+			p.cmd.Stdin = held
+			p.begin(t)
+			time.Sleep(300 * time.Millisecond)
+			if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+			time.AfterFunc(20*time.Second, p.cancel)
+			if r := p.wait(t); r.code != 130 || r.out != "" {
+				t.Errorf("exit %d, want 130: %s%s", r.code, r.out, r.talk)
+			}
+		})
 	}
 }
 

@@ -30,6 +30,8 @@ func Need(t testing.TB, what ...string) {
 // probe says why the machine does not have what.
 func probe(what string) error {
 	needs := map[string]func() error{
+		"root":       superuser,
+		"script":     programs("script"),
 		"netns":      func() error { return first(superuser, programs("ip", "sysctl"), netns) },
 		"afpacket":   func() error { return first(superuser, linux) },
 		"nft":        func() error { return first(superuser, programs("nft")) },
