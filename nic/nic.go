@@ -49,6 +49,7 @@ type Status struct {
 	Downs    int64 // how often the link went down
 	Missed   int64 // dropped in the tester's own receive path: the socket's or ring's overflow
 	TxErrors int64 // frames taken by Send that the driver could not send
+	TxFrames int64 // frames that the driver says it sent, whoever gave them to it; -1: it does not tell
 }
 
 // A Reporter is a Port that tells its Status; any goroutine may ask.

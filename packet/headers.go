@@ -1,6 +1,9 @@
 package packet
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"net/netip"
+)
 
 // EtherTypes and IP protocols that the tester tells apart.
 const (
@@ -125,6 +128,18 @@ func (h *Headers) transport(b []byte) bool {
 		}
 	}
 	return h.Payload <= h.End
+}
+
+// Addresses are those of the IP packet in a frame; false where there is none.
+func Addresses(b []byte) (src, dst netip.Addr, ok bool) {
+	switch h, ok := Parse(b); {
+	case !ok:
+	case h.Type == TypeIPv4:
+		return netip.AddrFrom4([4]byte(b[h.L3+12:])), netip.AddrFrom4([4]byte(b[h.L3+16:])), true
+	case h.Type == TypeIPv6:
+		return netip.AddrFrom16([16]byte(b[h.L3+8:])), netip.AddrFrom16([16]byte(b[h.L3+24:])), true
+	}
+	return src, dst, false
 }
 
 // checksum is where the transport's checksum stands, 0 if it has none.

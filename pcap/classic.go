@@ -1,9 +1,10 @@
 package pcap
 
 import (
-	"errors"
 	"fmt"
 	"io"
+
+	"loadtest/packet"
 )
 
 // The magic numbers of pcap and the sizes of its headers.
@@ -27,10 +28,7 @@ func (s *scan) classic(o order, unit int64) error {
 		return s.head(fmt.Errorf("pcap version %d.%d: want 2.4", major, minor))
 	}
 	network := o.u32(h[20:])
-	s.link = uint16(network)
-	if s.link == 0 {
-		return s.head(errLoopback)
-	}
+	s.link = known(uint16(network))
 	fcs := 0
 	if network&0x04000000 != 0 {
 		fcs = int(network>>28) * 2
@@ -63,5 +61,11 @@ func (s *scan) classic(o order, unit int64) error {
 	}
 }
 
-// errLoopback: a Store means Ethernet by link type 0, so packets that really have it would be misread.
-var errLoopback = errors.New("link type 0 (BSD loopback) cannot be told from Ethernet here: want a capture of another interface")
+// known is a link type as a Store has it: 0, BSD loopback, differs from 108 in nothing but the order of the address family's bytes,
+// which packet.Store takes either way; a Store means Ethernet by 0.
+func known(link uint16) uint16 {
+	if link == 0 {
+		return packet.LinkLoop
+	}
+	return link
+}

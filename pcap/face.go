@@ -34,7 +34,7 @@ func (sec *section) describe(body []byte) error {
 	if len(body) < 8 {
 		return fmt.Errorf("interface description of %d bytes: want %d or more", len(body)+blockFrame, 8+blockFrame)
 	}
-	f := face{link: sec.u16(body), snap: sec.u32(body[4:])}
+	f := face{link: known(sec.u16(body)), snap: sec.u32(body[4:])}
 	f.resolution(6)
 	for rest := body[8:]; len(rest) > 0; {
 		code, value, next, err := sec.option(rest)

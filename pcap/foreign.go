@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"loadtest/packet"
 )
 
 // foreign says what a file that is neither pcap nor pcapng looks like, by its first bytes, and what would be right.
@@ -76,14 +78,5 @@ func isText(b []byte) bool {
 	return true
 }
 
-// linkName is a link type for a message. Numbers: tcpdump.org/linktypes.html.
-func linkName(n uint16) string {
-	name := map[uint16]string{
-		0: "BSD loopback", 1: "Ethernet", 9: "PPP", 101: "raw IP", 104: "Cisco HDLC", 105: "802.11", 108: "OpenBSD loopback",
-		113: "Linux cooked", 127: "802.11 radiotap", 228: "IPv4", 229: "IPv6", 253: "netlink", 276: "Linux cooked v2",
-	}[n]
-	if name == "" {
-		return strconv.Itoa(int(n))
-	}
-	return fmt.Sprintf("%d (%s)", n, name)
-}
+// linkName is a link type for a message.
+func linkName(n uint16) string { return fmt.Sprintf("%d (%s)", n, packet.LinkName(n)) }

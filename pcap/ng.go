@@ -191,9 +191,6 @@ func (s *scan) simple(sec *section, body []byte) error {
 // ngTake keeps a packet if its link type is that of the packets before it.
 func (s *scan) ngTake(f *face, data []byte, nanos int64, wire, fcs int) error {
 	if s.packets == 0 {
-		if f.link == 0 {
-			return errLoopback
-		}
 		s.link = f.link
 	}
 	if f.link != s.link {

@@ -57,6 +57,7 @@ func TestReadPcap(t *testing.T) {
 		{"µs big endian", join(header(be, micros, 1), plain(be, s0, 7, "abc")), 1, []pkt{{"abc", nano0 + 7000, 3}}},
 		{"ns little endian", join(header(le, nanos, 1), plain(le, s0, 7, "abc")), 1, []pkt{{"abc", nano0 + 7, 3}}},
 		{"ns big endian", join(header(be, nanos, 1), plain(be, s0, 7, "abc")), 1, []pkt{{"abc", nano0 + 7, 3}}},
+		{"BSD loopback", join(header(le, micros, 0), plain(le, s0, 7, "abc")), 108, []pkt{{"abc", nano0 + 7000, 3}}},
 		{"no packets", header(le, micros, 1), 1, nil},
 		{"link type above 255", header(be, micros, 276), 276, nil},
 		{"packet of 0 bytes", join(header(le, micros, 1), plain(le, s0, 0, "")), 1, []pkt{{"", nano0, 0}}},

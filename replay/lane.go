@@ -23,7 +23,9 @@ type lane struct {
 	store    packet.Store // own copy, in enough passes that a burst holds no packet twice
 	meta     []meta
 	gaps     []int64 // captured time from each packet to the next, ns
+	lead     int64   // captured time before the first one
 	pass     int     // packets of one pass
+	skipped  int     // further ones of the source, in one pass
 	untagged int     // packets of the store without a tag
 
 	unit     trial.Unit
@@ -42,6 +44,7 @@ type lane struct {
 
 	receiver *receiver
 	back     *tally.Back
+	flow     func([]byte) uint64 // key of a packet without a tag when it comes back
 }
 
 // A departure is when a packet left and when it was due, both since start.
@@ -54,8 +57,8 @@ type meta struct {
 	flow       int32 // of an untagged packet, in the receiver's table
 }
 
-// sendable says whether every packet of a stream can leave through the port as it is.
-func sendable(s Stream, port nic.Info) error {
+// Sendable says whether every packet of a stream can leave through the port as it is.
+func Sendable(s Stream, port nic.Info) error {
 	if s.Packets.Len() == 0 {
 		return fmt.Errorf("%s holds no packets: nothing to send for stream %s", s.Source, s.Name)
 	}
@@ -97,11 +100,11 @@ func widen(port nic.Info, frame int) string {
 }
 
 func newLane(s Stream, id uint8, o Options) *lane {
-	l := &lane{name: s.Name, id: id, pass: s.Packets.Len(), recent: make([]departure, o.Burst)}
+	l := &lane{name: s.Name, id: id, pass: s.Packets.Len(), skipped: s.Skipped, recent: make([]departure, o.Burst)}
 	passes := (2*o.Burst + l.pass - 1) / l.pass
 	l.store.Grow(passes*l.pass, passes*int(s.Packets.Bytes()))
 	l.meta = make([]meta, 0, passes*l.pass)
-	l.gaps = gaps(s.Packets)
+	l.gaps, l.lead = gaps(s)
 	for i := range passes * l.pass {
 		f := s.Packets.Frame(i % l.pass)
 		l.store.Append(f.Data, f.Nanos, len(f.Data))
@@ -114,22 +117,29 @@ func newLane(s Stream, id uint8, o Options) *lane {
 		}
 		l.meta = append(l.meta, m)
 	}
+	l.flow = packet.Flow
 	l.sent.Lateness.Grow()
 	return l
 }
 
-// gaps are the captured times between packets; those that go back count as 0, and the pass ends with the mean gap.
-func gaps(s *packet.Store) []int64 {
-	g := make([]int64, s.Len())
+// gaps are the captured times between packets; those that go back count as 0, and the pass ends with the mean gap. What is a
+// part of a capture keeps its place in it: lead before the first packet, and the rest of the span after the last.
+func gaps(s Stream) (g []int64, lead int64) {
+	p := s.Packets
+	g = make([]int64, p.Len())
 	var sum int64
 	for i := range g[:len(g)-1] {
-		g[i] = max(0, s.Frame(i+1).Nanos-s.Frame(i).Nanos)
+		g[i] = max(0, p.Frame(i+1).Nanos-p.Frame(i).Nanos)
 		sum += g[i]
 	}
-	if len(g) > 1 {
-		g[len(g)-1] = sum / int64(len(g)-1)
+	switch last := len(g) - 1; {
+	case s.Span > 0:
+		lead = max(0, p.Frame(0).Nanos-s.Epoch)
+		g[last] = max(0, s.Span-sum) // to the next pass's first, which has its lead again
+	case last > 0:
+		g[last] = sum / int64(last)
 	}
-	return g
+	return g, lead
 }
 
 // begin sets the lane to the start of a trial.
@@ -146,6 +156,9 @@ func (l *lane) begin(s trial.Spec, points []trial.Point, end int64, share float6
 		l.left = s.Loops * int64(l.pass)
 	}
 	l.pacer = pace.New(points, end, share)
+	if s.Unit == trial.Factor && l.lead > 0 {
+		l.pacer.Next(pace.Wait(l.lead))
+	}
 	l.tag = packet.Tag{Magic: l.magic, Lane: l.id, Trial: number}
 	l.pre, l.counting = pre, false
 	l.sent.Reset()

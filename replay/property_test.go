@@ -223,6 +223,12 @@ func check(t *testing.T, d *device, r *Runner, s trial.Spec, res trial.Result) {
 			w = append(w, trial.Foreign{Kind: kind, Packets: n})
 		}
 		got := slices.Clone(p.Foreign)
+		for i := range got {
+			if got[i].Example == "" {
+				t.Errorf("port %s: %d %s without an example", p.Name, got[i].Packets, got[i].Kind)
+			}
+			got[i].Example = "" // a frame of chance
+		}
 		by := func(a, b trial.Foreign) int { return cmp.Compare(a.Kind, b.Kind) }
 		slices.SortFunc(w, by)
 		slices.SortFunc(got, by)

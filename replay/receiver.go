@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"loadtest/internal/clock"
+	"loadtest/internal/dissect"
 	"loadtest/internal/match"
+	"loadtest/internal/neigh"
 	"loadtest/internal/tally"
 	"loadtest/nic"
 	"loadtest/packet"
@@ -13,7 +15,8 @@ import (
 	"loadtest/units"
 )
 
-// A receiver owns the Recv half of one port and the books of the lanes that are expected there.
+// A receiver owns the Recv half of one port and the books of the lanes that are expected there. It owns the Send half, too,
+// where no sender does.
 type receiver struct {
 	name     string
 	port     nic.Port
@@ -22,7 +25,9 @@ type receiver struct {
 	sender   *sender // of the same port, if any
 	lanes    []*lane
 	shared   *shared
-	senders  []*sender // whose lanes are expected here
+	senders  []*sender // whose lanes are expected here; without lanes all
+	host     *neigh.Host
+	hostDue  int64 // when the host has something to do
 
 	virtual, spin bool
 	table         match.Table
@@ -30,6 +35,7 @@ type receiver struct {
 	flows         tally.Flows
 	owners        []*tally.Back // of each flow
 	kinds         [match.Kinds]int64
+	examples      [match.Kinds][]byte // the first frame of each kind
 	frames        []packet.Frame
 
 	half, halfEnd int64 // the second half of the sending time, on the run's clock
@@ -42,24 +48,44 @@ type receiver struct {
 
 func newReceiver(port string, o Options, sh *shared, magic uint16) *receiver {
 	d := o.Ports[port]
-	r := &receiver{name: port, port: d.Queues[0], optional: nic.Of(d.Queues[0]), shared: sh,
-		virtual: o.Clock.Virtual(), spin: o.Spin, frames: make([]packet.Frame, 64)}
+	r := &receiver{name: port, port: d.Queues[0], optional: nic.Of(d.Queues[0]), shared: sh, host: o.Hosts[port],
+		virtual: o.Clock.Virtual(), frames: make([]packet.Frame, 64)}
 	r.table.Magic = magic
 	return r
 }
 
-// expect makes the receiver await a lane.
-func (r *receiver) expect(l *lane) error {
-	r.lanes = append(r.lanes, l)
+// await makes the receiver await a lane.
+func (r *receiver) await(l *lane, spin bool) {
+	r.lanes, r.spin = append(r.lanes, l), spin
 	r.table.Lanes[l.id] = true
 	l.back = &tally.Back{}
 	l.back.Latency.Grow()
 	l.receiver = r
 	r.lane[l.id] = l
+}
+
+// expect fills the table of flows with those of all lanes' packets without a tag.
+func (r *receiver) expect() error {
+	r.table.Forget()
+	r.owners = r.owners[:0]
+	for _, l := range r.lanes {
+		if err := r.expectLane(l); err != nil {
+			return err
+		}
+	}
+	n := r.table.Flows()
+	r.flows = tally.Flows{Packets: make([]int64, n), Bytes: make([]int64, n), WireBits: make([]int64, n)}
+	for _, l := range r.lanes {
+		l.sent.ByFlow = make([]int64, n)
+	}
+	return nil
+}
+
+func (r *receiver) expectLane(l *lane) error {
 	own := r.table.Flows()
 	for i := range l.meta {
 		if m := &l.meta[i]; m.tag < 0 {
-			flow, known := r.table.Expect(packet.Flow(l.store.Frame(i).Data))
+			flow, known := r.table.Expect(l.flow(l.store.Frame(i).Data))
 			if known && int(flow) < own {
 				return fmt.Errorf("stream %s: packet %d has no room for a tag, and another stream sends the same flow to %s: they could not be told apart",
 					l.name, i%l.pass+1, r.name)
@@ -70,9 +96,6 @@ func (r *receiver) expect(l *lane) error {
 			}
 		}
 	}
-	n := r.table.Flows()
-	l.sent.ByFlow = make([]int64, n)
-	r.flows = tally.Flows{Packets: make([]int64, n), Bytes: make([]int64, n), WireBits: make([]int64, n)}
 	return nil
 }
 
@@ -120,6 +143,9 @@ func (r *receiver) Step(now int64) (next int64) {
 		r.shared.stop.Store(true)
 		return clock.Never
 	}
+	if r.host != nil {
+		r.attend(now)
+	}
 	if n == len(r.frames) {
 		return now
 	}
@@ -135,6 +161,22 @@ func (r *receiver) Step(now int64) (next int64) {
 	}
 	return now
 }
+
+// attend does for the neighbours what is due; it sends, where nobody else does.
+func (r *receiver) attend(now int64) {
+	if now >= r.hostDue {
+		r.hostDue = r.host.Step(now)
+	}
+	if r.host.Pending() && (r.sender == nil || r.sender.finished.Load() != 0) {
+		_ = r.host.Flush(r.port) // a port that is down has nobody to answer
+	}
+}
+
+// A listener is a receiver that no lane is expected at: it hears neighbours and what comes back the wrong way, off the hot threads.
+type listener struct{ *receiver }
+
+// Aside keeps it off the hot threads.
+func (listener) Aside() {}
 
 // until is when the trial is over if nothing more comes.
 func (r *receiver) until(now int64) int64 {
@@ -179,10 +221,13 @@ func (r *receiver) take(f *packet.Frame, now int64) {
 	hit := r.table.Match(f.Data)
 	switch hit.Verdict {
 	case match.Foreign:
-		r.kinds[hit.Kind]++
+		if r.host != nil && r.host.Hear(f.Data, now) {
+			return
+		}
+		r.foreign(hit.Kind, f.Data)
 		return
 	case match.Astray:
-		r.kinds[match.OursAstray]++
+		r.foreign(match.OursAstray, f.Data)
 		return
 	case match.Preroll:
 	case match.ByFlow:
@@ -214,10 +259,18 @@ func (r *receiver) take(f *packet.Frame, now int64) {
 		if l := r.lane[hit.Lane]; l != nil {
 			l.back.Corrupt++
 		} else {
-			r.kinds[match.Other]++
+			r.foreign(match.Other, f.Data)
 		}
 	}
 	r.last = max(r.last, at)
+}
+
+// foreign books a frame that is not ours, and keeps the first of its kind to show.
+func (r *receiver) foreign(k match.Kind, b []byte) {
+	if r.kinds[k] == 0 {
+		r.examples[k] = append(r.examples[k][:0], b...)
+	}
+	r.kinds[k]++
 }
 
 // receive books a tagged packet that came for the first time.
@@ -253,7 +306,12 @@ func (r *receiver) publish() {
 
 // result is what the port saw beside the streams.
 func (r *receiver) result() trial.Port {
-	p := trial.Port{Name: r.name, Foreign: tally.Foreign(&r.kinds)}
+	p := trial.Port{Name: r.name}
+	for k, n := range r.kinds {
+		if n > 0 {
+			p.Foreign = append(p.Foreign, trial.Foreign{Kind: match.Kind(k).String(), Packets: n, Example: dissect.Line(r.examples[k])})
+		}
+	}
 	if r.optional.Reporter != nil {
 		st := r.optional.Reporter.Status()
 		p.Missed = st.Missed - r.before.Missed

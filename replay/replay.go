@@ -10,12 +10,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
 
 	"loadtest/internal/clock"
+	"loadtest/internal/neigh"
 	"loadtest/internal/pace"
 	"loadtest/internal/tally"
 	"loadtest/nic"
@@ -40,6 +42,12 @@ type Stream struct {
 	Source  string        // where Packets came from, for messages
 	Packets *packet.Store // sent in a loop; not changed
 	TX, RX  string        // names in Options.Ports; RX "": only sent
+
+	Skipped int // packets of the source that are not in Packets, as the port cannot send them
+
+	// Of a source that is one part of a capture, for loads in multiples of its pace: the time of the capture's first packet and
+	// the length of a pass, ns. Span 0: the packets' own.
+	Epoch, Span int64
 }
 
 // Options are what a Runner is made of. Ports stay the caller's, who closes them.
@@ -47,6 +55,7 @@ type Options struct {
 	Clock   clock.Clock
 	Ports   map[string]nic.Device
 	Streams []Stream
+	Hosts   map[string]*neigh.Host // by port: who answers there for the tester's addresses, between trials too
 
 	Tag    packet.TagMode
 	Seed   uint64        // of the tag's magic number
@@ -65,9 +74,11 @@ type Runner struct {
 	shared    shared
 	trial     uint8
 	drain     time.Duration
+	wake      func() // ends the rest between two trials
 }
 
-// New checks that every stream can be sent as it is and prepares its packets. Nothing is sent.
+// New checks that every stream can be sent as it is and prepares its packets. Nothing is sent. From the first trial until Close
+// the Runner attends to the neighbours of ports that have a host.
 func New(o Options) (*Runner, error) {
 	if o.Burst <= 0 {
 		o.Burst = Burst
@@ -81,8 +92,8 @@ func New(o Options) (*Runner, error) {
 	if len(o.Streams) > 256 {
 		return nil, fmt.Errorf("%d streams: the tag has room for 256", len(o.Streams))
 	}
-	r := &Runner{o: o, drain: o.Drain}
-	magic := uint16(rand.New(rand.NewPCG(o.Seed, 0)).Uint32N(0xffff)) + 1
+	r := &Runner{o: o, drain: o.Drain, wake: func() {}}
+	magic := Magic(o.Seed)
 	for i, s := range o.Streams {
 		if slices.ContainsFunc(o.Streams[:i], func(t Stream) bool { return t.Name == s.Name }) {
 			return nil, fmt.Errorf("stream name %q stands twice: results could not be told apart", s.Name)
@@ -91,7 +102,7 @@ func New(o Options) (*Runner, error) {
 		if !ok {
 			return nil, fmt.Errorf("stream %s: no port %q", s.Name, s.TX)
 		}
-		if err := sendable(s, tx.Info); err != nil {
+		if err := Sendable(s, tx.Info); err != nil {
 			return nil, err
 		}
 		l := newLane(s, uint8(i), o)
@@ -104,13 +115,43 @@ func New(o Options) (*Runner, error) {
 		if _, ok := o.Ports[s.RX]; !ok {
 			return nil, fmt.Errorf("stream %s: no port %q", s.Name, s.RX)
 		}
-		if err := r.receiver(s.RX, magic).expect(l); err != nil {
-			return nil, err
+		r.receiver(s.RX, magic).await(l, o.Spin)
+	}
+	if err := r.expect(); err != nil {
+		return nil, err
+	}
+	for _, port := range slices.Sorted(maps.Keys(o.Hosts)) {
+		if _, ok := o.Ports[port]; ok {
+			r.receiver(port, magic)
 		}
 	}
 	r.join()
 	return r, nil
 }
+
+// expect makes every receiver ready for its lanes.
+func (r *Runner) expect() error {
+	for _, t := range r.receivers {
+		if err := t.expect(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Expect says how the device hands on the packets without a tag of a stream: flow is their packet.Flow when they come back, of
+// one as it is sent. Not while a trial runs.
+func (r *Runner) Expect(stream string, flow func([]byte) uint64) error {
+	for _, l := range r.lanes {
+		if l.name == stream {
+			l.flow = flow
+		}
+	}
+	return r.expect()
+}
+
+// Magic is the number that tells the tags of a run with this seed from those of others.
+func Magic(seed uint64) uint16 { return uint16(rand.New(rand.NewPCG(seed, 0)).Uint32N(0xffff)) + 1 }
 
 // join tells the two halves of a port of each other, and every receiver whose lanes it awaits.
 func (r *Runner) join() {
@@ -119,7 +160,7 @@ func (r *Runner) join() {
 			if t.name == s.name {
 				s.receiver, t.sender = t, s
 			}
-			if slices.ContainsFunc(s.lanes, func(l *lane) bool { return l.receiver == t }) {
+			if len(t.lanes) == 0 || slices.ContainsFunc(s.lanes, func(l *lane) bool { return l.receiver == t }) {
 				t.senders = append(t.senders, s)
 			}
 		}
@@ -149,6 +190,8 @@ func (r *Runner) Run(ctx context.Context, s trial.Spec, see func(trial.Sample)) 
 	if err := context.Cause(ctx); err != nil {
 		return trial.Result{}, ended(err)
 	}
+	r.wake()
+	defer r.rest()
 	if s.Drain <= 0 {
 		s.Drain = r.drain
 	}
@@ -169,13 +212,20 @@ func (r *Runner) Run(ctx context.Context, s trial.Spec, see func(trial.Sample)) 
 		steppers = append(steppers, t)
 	}
 	for _, t := range r.receivers {
-		steppers = append(steppers, t)
+		if len(t.lanes) == 0 {
+			steppers = append(steppers, listener{t})
+		} else {
+			steppers = append(steppers, t)
+		}
 	}
 	if see != nil && s.Interval > 0 {
 		steppers = append(steppers, &sampler{r: r, every: int64(s.Interval), see: see})
 	}
 	err := r.o.Clock.Run(cut, steppers...)
 	result := r.result(s, err != nil)
+	if real, ok := r.o.Clock.(*clock.Real); ok {
+		result.Stolen, result.Suspended = real.Lost().Stolen, real.Lost().Suspended
+	}
 	for _, t := range r.senders {
 		if err == nil && t.err != nil {
 			err = fmt.Errorf("%s: %w", t.name, t.err)
@@ -296,6 +346,7 @@ func (r *Runner) result(s trial.Spec, cut bool) trial.Result {
 			flows = &l.receiver.flows
 		}
 		st := tally.Stream(l.name, &l.sent, l.back, flows)
+		st.Skipped = st.Intended * int64(l.skipped) / int64(l.pass)
 		if st.Half.During = s.Duration - s.Duration/2; res.Elapsed < s.Duration || s.Duration == 0 {
 			st.Half = trial.Arrivals{} // sending ended early: there was no second half
 		}

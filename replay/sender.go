@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loadtest/internal/clock"
+	"loadtest/internal/neigh"
 	"loadtest/internal/pace"
 	"loadtest/nic"
 	"loadtest/packet"
@@ -20,6 +21,7 @@ type sender struct {
 	optional nic.Optional
 	before   nic.Status
 	receiver *receiver // of the same port, if any
+	host     *neigh.Host
 	lanes    []*lane
 	shared   *shared
 
@@ -59,7 +61,7 @@ type entry struct {
 func newSender(port string, o Options, sh *shared) *sender {
 	d := o.Ports[port]
 	s := &sender{name: port, port: d.Queues[0], optional: nic.Of(d.Queues[0]), shared: sh, virtual: o.Clock.Virtual(),
-		credit: int64(o.Credit), burst: o.Burst, full: fullWait,
+		host: o.Hosts[port], credit: int64(o.Credit), burst: o.Burst, full: fullWait,
 		entries: make([]entry, 0, o.Burst), frames: make([]packet.Frame, o.Burst)}
 	if s.virtual {
 		s.ahead = min(mostAhead, s.credit)
@@ -86,6 +88,9 @@ func (s *sender) Step(now int64) (next int64) {
 		return clock.Never
 	}
 	rel := now - s.start
+	if s.host != nil && s.host.Pending() {
+		_ = s.host.Flush(s.port) // what is wrong with the port its own packets will meet, too
+	}
 	if s.shared.over() {
 		return s.finish(now)
 	}
@@ -108,7 +113,10 @@ func (s *sender) Step(now int64) (next int64) {
 		return s.finish(now)
 	}
 	if next += s.start; !s.virtual {
-		next = min(next, now+mostSleep)
+		return min(next, now+mostSleep)
+	}
+	if s.host != nil {
+		return min(next, now+linger) // an answer may wait
 	}
 	return next
 }

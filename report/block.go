@@ -29,11 +29,14 @@ func (t *Text) block(r *Trial) string {
 		p := &r.Ports[i]
 		f := portFaults(p)
 		if len(p.Foreign) > 0 {
-			f = append(f, fmt.Sprintf("foreign %s at %s", kinds(p.Foreign), p.Name))
+			f = append(f, fmt.Sprintf("foreign %s at %s", examples(p.Foreign), p.Name))
 		}
 		if f != nil {
 			fmt.Fprintf(&b, "  Ports: %s\n", strings.Join(f, "; "))
 		}
+	}
+	if stall := r.stall(); stall != "" && stall != r.Reason {
+		fmt.Fprintf(&b, "  Stalled: %s.\n", stall)
 	}
 	if r.Stopped {
 		fmt.Fprintf(&b, "  Stopped early, after %s.\n", seconds(r.DurationNs))

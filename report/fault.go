@@ -2,10 +2,12 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// faults says what is wrong with a trial: each kind with its streams, then what the ports saw, then why it ended or was judged so.
+// faults says what is wrong with a trial: each kind with its streams, then what the ports saw, whether the tester stood still, then
+// why it ended or was judged so.
 func faults(t *Trial) []string {
 	var out []string
 	for _, k := range []struct {
@@ -47,6 +49,9 @@ func faults(t *Trial) []string {
 	if foreign != nil {
 		out = append(out, "foreign "+kinds(foreign))
 	}
+	if stall := t.stall(); stall != "" {
+		out = append(out, stall)
+	}
 	if t.Stopped && !strings.HasPrefix(t.Reason, "stopped early") {
 		out = append(out, "stopped early")
 	}
@@ -59,8 +64,11 @@ func faults(t *Trial) []string {
 	return out
 }
 
-// news is a reason, unless the counts that were told already say it: "lost 9 node1" after "lost 9 (0.12 %) node1".
+// news is a reason, unless it was told already, or the counts that were told say it: "lost 9 node1" after "lost 9 (0.12 %) node1".
 func news(reason string, told []string) string {
+	if slices.Contains(told, reason) {
+		return ""
+	}
 	for _, kind := range []string{"lost ", "unsent ", "link down"} {
 		for _, s := range told {
 			if strings.HasPrefix(reason, kind) && strings.HasPrefix(s, kind) {
@@ -82,6 +90,19 @@ func portFaults(p *TrialPort) (out []string) {
 		out = append(out, "link down at "+p.Name)
 	}
 	return out
+}
+
+// examples lists foreign packets with one of each kind: "37 ARP (ARP who-has 10.0.0.1 from …)".
+func examples(f []Foreign) string {
+	var of []string
+	for _, k := range f {
+		text := fmt.Sprintf("%d %s", k.Packets, k.Kind)
+		if k.Example != "" {
+			text += " (" + k.Example + ")"
+		}
+		of = append(of, text)
+	}
+	return strings.Join(of, ", ")
 }
 
 // kinds lists foreign packets: "37 ARP, 4 LLDP".

@@ -43,7 +43,7 @@ const zero = 1_000_000_000 // the clock at the run's start
 func run(verb string) *report.Run {
 	mean := 64.0
 	return &report.Run{
-		Time: start, Tool: "1.0", Verb: verb, Command: []string{"loadtest", verb, "gen", "eth2", "eth3", "--both"}, Name: "R740", Seed: 7,
+		Time: start, Tool: "1.0", Verb: verb, Command: []string{"loadtest", verb, "gen", "eth2", "eth3", "--both"}, Folder: "/srv/tests", Name: "R740", Seed: 7,
 		Labels: map[string]string{"rack": "b4"},
 		Settings: report.Settings{
 			RateWireBps: report.Number(10e9), PrecisionWireBps: report.Number(10e6), DurationNs: new(int64(time.Second)),
@@ -80,7 +80,7 @@ func books(name string, load units.BitRate, d time.Duration, lost int64) trial.S
 // tried is a trial of the given load that began at second at.
 func tried(number, at int, purpose string, load units.BitRate, d time.Duration, a report.About, s []trial.Stream, ports ...trial.Port) *report.Trial {
 	a.Number, a.Purpose, a.Start, a.Zero = number, purpose, start, zero
-	r := trial.Result{Start: zero + int64(at)*1e9, Elapsed: d, Streams: s, Ports: ports}
+	r := trial.Result{Start: zero + int64(at)*1e9, Elapsed: d, Stolen: 70 * time.Microsecond, Streams: s, Ports: ports}
 	r.Stopped = a.Verdict == report.Fail && d < time.Second
 	return report.TrialOf(trial.Flat(float64(load), time.Second), &r, a)
 }

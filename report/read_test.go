@@ -96,6 +96,11 @@ func FuzzRead(f *testing.F) {
 					t.Fatal(err)
 				}
 			}
+			if text, ok := s.(*report.Text); ok {
+				if err := text.CutOff(); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
 	})
 }

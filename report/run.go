@@ -1,12 +1,16 @@
 package report
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Run is the first line: what was asked for, and where. It repeats the run.
 type Run struct {
 	Time     time.Time         `json:"time"` // of the run's start, which is 0 ns
 	Tool     string            `json:"tool_version"`
 	Command  []string          `json:"command"` // as given, with the program's name
+	Folder   string            `json:"folder"`  // that the program was started in; "": not known
 	Verb     string            `json:"verb"`
 	Name     string            `json:"name"` // of the device, for tables
 	Labels   map[string]string `json:"labels"`
@@ -60,6 +64,8 @@ type Port struct {
 	LineBps *float64 `json:"line_rate_bps"` // null: unknown
 	MTU     int      `json:"mtu_bytes"`
 	NUMA    *int     `json:"numa_node"`
+
+	Addresses []string `json:"addresses"` // that the tester answers for, each with its gateway, in words
 }
 
 // Stream is what goes out of one port and is expected at another.
@@ -79,7 +85,10 @@ func (r Run) whole() *Run {
 	if r.Labels == nil {
 		r.Labels = map[string]string{}
 	}
-	r.Command, r.Ports, r.Streams = some(r.Command), some(r.Ports), some(r.Streams)
+	r.Command, r.Ports, r.Streams = some(r.Command), slices.Clone(some(r.Ports)), some(r.Streams)
+	for i := range r.Ports {
+		r.Ports[i].Addresses = some(r.Ports[i].Addresses)
+	}
 	s := &r.Settings
 	s.GoalLossRatios, s.Sizes, s.CPUs = some(s.GoalLossRatios), some(s.Sizes), some(s.CPUs)
 	return &r

@@ -22,6 +22,7 @@ func ports(r *Run) string {
 		if p.MTU > 0 {
 			parts = append(parts, fmt.Sprintf("MTU %d", p.MTU))
 		}
+		parts = append(parts, p.Addresses...)
 		b.WriteString(talk(p.Name, joined(parts)))
 	}
 	return b.String()

@@ -168,3 +168,36 @@ func TestReason(t *testing.T) {
 		})
 	}
 }
+
+// A tester that stood still is told once, also where nobody judged the trial; what is short is not told.
+func TestStall(t *testing.T) {
+	const stopped, slept = "the tester was stopped for 250 ms", "the machine slept for 3 s"
+	for _, tt := range []struct {
+		name              string
+		stolen, suspended time.Duration
+		verdict, reason   string
+		line, block       string
+	}{
+		{"not long enough", 90 * time.Millisecond, 0, report.Pass, "", "pass", "Success.\n"},
+		{"judged", 250 * time.Millisecond, 0, report.Invalid, stopped, "invalid  lost 9 (90 %) a; " + stopped, "Invalid: " + stopped + ".\n"},
+		{"not judged", 250 * time.Millisecond, 0, report.None, "", "lost 9 (90 %) a; " + stopped, "  Stalled: " + stopped + ".\n"},
+		{"slept", time.Second, 3 * time.Second, report.None, "", "lost 9 (90 %) a; " + slept, "  Stalled: " + slept + ".\n"},
+		{"invalid for more", 0, 3 * time.Second, report.Invalid, "link down: eth3", "invalid  lost 9 (90 %) a; " + slept + "; link down: eth3",
+			"  Stalled: " + slept + ".\nInvalid: link down: eth3.\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := trial.Stream{Name: "a", Intended: 10, Sent: 10, Received: 1}
+			if tt.verdict == report.Pass {
+				s.Received = 10
+			}
+			r := report.TrialOf(trial.Flat(1e6, time.Second), &trial.Result{Stolen: tt.stolen, Suspended: tt.suspended, Streams: []trial.Stream{s}},
+				report.About{Purpose: report.Search, Verdict: tt.verdict, Reason: tt.reason})
+			if out, _ := tell(t, report.TextOptions{}, r); !strings.HasSuffix(out, "0.00 s  "+tt.line+"\n") {
+				t.Errorf("line %q; want it to end with %q", out, tt.line)
+			}
+			if out, _ := tell(t, report.TextOptions{Verbose: true}, r); !strings.HasSuffix(out, "\n"+tt.block) {
+				t.Errorf("block %q; want it to end with %q", out, tt.block)
+			}
+		})
+	}
+}

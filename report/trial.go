@@ -1,6 +1,10 @@
 package report
 
-import "time"
+import (
+	"time"
+
+	"loadtest/trial"
+)
 
 // What a trial is for.
 const (
@@ -36,6 +40,9 @@ type Trial struct {
 	// stream that decides.
 	RateWireBps *float64 `json:"rate_wire_bps"`
 	RatePps     *float64 `json:"rate_pps"`
+
+	StolenNs    int64 `json:"stolen_ns"`    // longest time that a hot thread of the tester was not run though it was due
+	SuspendedNs int64 `json:"suspended_ns"` // how long the machine slept; no part of the duration
 
 	Stopped bool          `json:"stopped_early"` // failure was certain
 	Cut     bool          `json:"cut"`           // interrupted
@@ -120,6 +127,13 @@ type TrialPort struct {
 type Foreign struct {
 	Kind    string `json:"kind"`
 	Packets int64  `json:"packets"`
+	Example string `json:"example"` // the first of them, in words
+}
+
+// stall is why a trial in which the tester stood still does not count.
+func (t *Trial) stall() string {
+	r := trial.Result{Stolen: time.Duration(t.StolenNs), Suspended: time.Duration(t.SuspendedNs)}
+	return r.Stall()
 }
 
 func (*Trial) kind() string { return "trial" }

@@ -23,7 +23,7 @@ type darkStream struct {
 
 // see notes a trial or a warm-up. One that the tester spoilt is no sign of the device's silence.
 func (d *darkness) see(r *trial.Result) {
-	if r.Missed() > 0 || downPorts(r) != "" {
+	if r.Missed() > 0 || downPorts(r) != "" || r.Stall() != "" {
 		return
 	}
 	sent := r.Sum(func(s *trial.Stream) int64 { return s.Sent })

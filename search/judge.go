@@ -19,6 +19,7 @@ type trouble uint8
 const (
 	fine trouble = iota
 	down
+	stalled // the tester stood still
 	empty
 	tester // unsent, dropped on receive, not transmitted
 	early  // ended early, and yet within the goal
@@ -31,6 +32,9 @@ func invalid(s *trial.Spec, r *trial.Result, o Options) problem {
 	sent := r.Sum(func(s *trial.Stream) int64 { return s.Sent })
 	if names := downPorts(r); names != "" {
 		return problem{down, "link down: " + names}
+	}
+	if stall := r.Stall(); stall != "" {
+		return problem{stalled, stall}
 	}
 	if intended == 0 {
 		return problem{empty, "nothing to send: no packet was due in this trial"}

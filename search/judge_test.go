@@ -89,6 +89,11 @@ func TestNotMeasured(t *testing.T) {
 	}
 	downs := books(10, 10, 9)
 	downs.Ports = []trial.Port{{Name: "eth2", Down: true}, {Name: "eth3"}}
+	stopped := books(10, 5, 5)
+	stopped.Stolen = 250 * time.Millisecond
+	downs.Stolen = stopped.Stolen
+	slept := books(10, 0, 0)
+	slept.Suspended = 3 * time.Second
 	for _, tt := range []struct {
 		name   string
 		answer func(n int, s trial.Spec) trial.Result
@@ -108,6 +113,8 @@ func TestNotMeasured(t *testing.T) {
 		{"empty", func(int, trial.Spec) trial.Result { return books(0, 0, 0) }, nil, search.Options{},
 			"nothing to send: no packet was due in this trial", 4},
 		{"link down", func(int, trial.Spec) trial.Result { return downs }, nil, search.Options{Invalid: 1}, "link down: eth2", 2},
+		{"stopped each time", func(int, trial.Spec) trial.Result { return stopped }, nil, search.Options{}, "the tester was stopped for 250 ms", 4},
+		{"slept, no repeats", func(int, trial.Spec) trial.Result { return slept }, nil, search.Options{Invalid: -1}, "the machine slept for 3 s", 1},
 		{"too slow at all loads", func(int, trial.Spec) trial.Result { return books(100, 99, 99) },
 			search.Bisect(search.BisectOptions{Max: 2, Precision: 1}), search.Options{},
 			"no verdict about the device at any load: unsent 1 (1 %) node1: tester limited", 8},
@@ -141,6 +148,20 @@ func TestMeasuredAfterAll(t *testing.T) {
 		{"link comes back", func(n int, _ trial.Spec) trial.Result {
 			r := books(100, 100, 100)
 			r.Ports = []trial.Port{{Name: "eth2", Down: n < 3}}
+			return r
+		}, 4, "maximum"},
+		{"stops for a while", func(n int, _ trial.Spec) trial.Result { // and what it sent then is no sign of silence
+			r := books(100, 100, 0)
+			if r.Stolen = time.Duration(4-n) * 100 * time.Millisecond; n > 2 {
+				r.Streams[0].Received = 100
+			}
+			return r
+		}, 4, "maximum"},
+		{"sleeps thrice", func(n int, _ trial.Spec) trial.Result {
+			r := books(100, 100, 0)
+			if r.Suspended = time.Duration(4-n) * time.Second; n > 3 {
+				r.Streams[0].Received = 100
+			}
 			return r
 		}, 4, "maximum"},
 		{"lossy, then nothing is due", func(_ int, s trial.Spec) trial.Result {

@@ -17,7 +17,7 @@ type Options struct {
 	Invalid   int     // how often in a row an invalid trial is made again; default 3, none below 0
 
 	Warmup      time.Duration // uncounted traffic at the load of the next trial, before the first trial of each new load; 0 = none
-	FirstWarmup time.Duration // the same before the very first trial; 0 = Warmup
+	FirstWarmup time.Duration // the same before the very first trial, and after a link was down; 0 = Warmup
 	Quiet       time.Duration // silence after a warm-up before counting; 0 = the runner's default
 
 	Preroll, Drain, Interval time.Duration // of trials whose Spec leaves them 0
@@ -26,6 +26,11 @@ type Options struct {
 
 	// Verdict judges instead of the loss; then no trial ends early. An error ends the search.
 	Verdict func(context.Context, trial.Spec, trial.Result) (pass bool, reason string, err error)
+
+	// Relink is called when a link was down in a trial or a warm-up. It waits until all links are up, or says why the search is to
+	// end, as *NotMeasured. Then the device is warmed up anew and the trial repeated, beyond what Invalid allows. nil: nobody
+	// waits, and the trial is as invalid as any other.
+	Relink func(context.Context) error
 
 	See func(Event) // is told what happens, in order; may be nil
 }
@@ -40,13 +45,15 @@ const (
 	TrialBegan
 	Sampled // of a trial or a warm-up
 	TrialEnded
+	LinkDown // Relink is about to be called; the Reason says which links
+	LinkUp   // Relink found all links up
 )
 
-// An Event is what the observer sees. Result, Verdict and Reason stand only where something ended.
+// An Event is what the observer sees. Result, Verdict and Reason stand only where something ended, and Reason at LinkDown.
 type Event struct {
 	Kind    Kind
-	Trial   int // from 1, repeated ones counted; a warm-up has the number of the trial after it
-	Attempt int // at this load, from 1: invalid trials are not counted
+	Trial   int // from 1, repeated ones counted; a warm-up and a link have the number of the trial after them
+	Attempt int // at this load, from 1: invalid trials are not counted; 0 of a link
 	Spec    trial.Spec
 	Sample  trial.Sample
 	Result  trial.Result
@@ -72,7 +79,7 @@ func Run(ctx context.Context, r trial.Runner, s Strategy, o Options) (Answer, er
 	if o.See == nil {
 		o.See = func(Event) {}
 	}
-	l := loop{Options: o, runner: r, last: math.NaN()}
+	l := loop{Options: o, runner: r, last: math.NaN(), cold: true}
 	err := l.check(s)
 	for err == nil {
 		spec, more := s.Next()
@@ -98,6 +105,9 @@ type loop struct {
 	traffic time.Duration
 	last    float64       // load of the last trial
 	attempt int           // at it
+	spoilt  int           // invalid trials of its Spec so far, without those that Relink mends
+	downs   int           // in a row: trials and warm-ups of its Spec that Relink mended
+	cold    bool          // nothing was sent yet, or not since a link was down
 	whole   bool          // the trial is not to end early, as it did so wrongly
 	drain   time.Duration // 0 until late packets were seen
 	perLoad float64       // packets intended per unit of load and second, of all streams; 0 = unknown
@@ -130,6 +140,7 @@ func (l *loop) end(a Answer) error {
 
 // measure makes the trial of a Spec, again while it is invalid, and judges it.
 func (l *loop) measure(ctx context.Context, s trial.Spec) (Outcome, error) {
+	l.spoilt, l.downs, l.whole = 0, 0, false
 	if load := s.At(0); load != l.last {
 		if err := l.warmup(ctx, s); err != nil {
 			return Outcome{}, err
@@ -137,12 +148,18 @@ func (l *loop) measure(ctx context.Context, s trial.Spec) (Outcome, error) {
 		l.last, l.attempt = load, 0
 	}
 	l.attempt++
-	l.whole = false
-	for again := 0; ; again++ {
-		out, why, err := l.once(ctx, s, again < l.Invalid)
+	for {
+		out, why, err := l.once(ctx, s)
 		if err != nil || out.Verdict != Invalid {
 			return out, err
 		}
+		if why.kind == down && l.Relink != nil {
+			if err := l.relink(ctx, s, why.text); err != nil {
+				return out, err
+			}
+			continue
+		}
+		l.spoilt, l.downs = l.spoilt+1, 0
 		l.whole = l.whole || why.kind == early
 	}
 }
@@ -155,7 +172,7 @@ func (l *loop) warmup(ctx context.Context, s trial.Spec) error {
 	}
 	w := l.spec(s)
 	w.Duration, w.Preroll, w.StopAt, w.Spare = l.Warmup, 0, 0, 0
-	if l.trials == 0 {
+	if l.cold {
 		w.Duration = l.FirstWarmup
 	}
 	if w.Duration <= 0 {
@@ -174,11 +191,15 @@ func (l *loop) warmup(ctx context.Context, s trial.Spec) error {
 	if err != nil {
 		return err
 	}
+	if names := downPorts(&res); names != "" && l.Relink != nil {
+		return l.relink(ctx, s, "link down: "+names)
+	}
+	l.cold = false
 	return l.dark.err(3)
 }
 
 // once makes one trial. Where nothing is left to repeat, an invalid one is settled.
-func (l *loop) once(ctx context.Context, s trial.Spec, repeat bool) (Outcome, problem, error) {
+func (l *loop) once(ctx context.Context, s trial.Spec) (Outcome, problem, error) {
 	if ctx.Err() != nil {
 		return Outcome{}, problem{}, context.Cause(ctx)
 	}
@@ -192,7 +213,7 @@ func (l *loop) once(ctx context.Context, s trial.Spec, repeat bool) (Outcome, pr
 		e.Reason = ending(ctx, err)
 	} else {
 		why = invalid(&s, &res, l.Options)
-		e.Verdict, e.Reason, err = l.judge(ctx, s, res, why, repeat)
+		e.Verdict, e.Reason, err = l.judge(ctx, s, res, why)
 	}
 	l.See(e)
 	if err == nil && l.Verdict == nil {
@@ -202,16 +223,16 @@ func (l *loop) once(ctx context.Context, s trial.Spec, repeat bool) (Outcome, pr
 }
 
 // judge gives a trial its verdict.
-func (l *loop) judge(ctx context.Context, s trial.Spec, res trial.Result, why problem, repeat bool) (Verdict, string, error) {
+func (l *loop) judge(ctx context.Context, s trial.Spec, res trial.Result, why problem) (Verdict, string, error) {
 	if why.kind == late {
 		l.drain = min(2*max(s.Drain, usualDrain), mostDrain)
 	}
-	if why.kind != fine && repeat {
+	if why.kind != fine && (l.spoilt < l.Invalid || why.kind == down && l.Relink != nil) {
 		return Invalid, why.text, nil
 	}
 	switch why.kind {
 	case fine, late: // late packets to the end: the trial is judged as it is
-	case down:
+	case down, stalled: // of no load's making
 		return Invalid, why.text, &NotMeasured{why.text}
 	case empty:
 		if l.perLoad == 0 {

@@ -8,10 +8,11 @@ import (
 )
 
 // Merge adds two results of the same trial, as lanes, queues or machines counted them: counts and cells add, the stretch of
-// time is the union, names are sorted. It is associative and commutative, an empty Result changes nothing, and the sum
-// shares no memory with its parts.
+// time is the union, of times lost the longest stays, names are sorted. It is associative and commutative, an empty Result
+// changes nothing, and the sum shares no memory with its parts.
 func Merge(a, b Result) (Result, error) {
-	r := Result{Start: a.Start, Elapsed: a.Elapsed, Stopped: a.Stopped || b.Stopped, Cut: a.Cut || b.Cut}
+	r := Result{Start: a.Start, Elapsed: a.Elapsed, Stopped: a.Stopped || b.Stopped, Cut: a.Cut || b.Cut,
+		Stolen: max(a.Stolen, b.Stolen), Suspended: max(a.Suspended, b.Suspended)}
 	switch {
 	case a.empty():
 		r.Start, r.Elapsed = b.Start, b.Elapsed

@@ -17,7 +17,8 @@ func random(rnd *rand.Rand) trial.Result {
 	if rnd.IntN(8) == 0 {
 		return trial.Result{}
 	}
-	r := trial.Result{Start: n(), Elapsed: time.Duration(n()), Stopped: rnd.IntN(4) == 0, Cut: rnd.IntN(4) == 0}
+	r := trial.Result{Start: n(), Elapsed: time.Duration(n()), Stopped: rnd.IntN(4) == 0, Cut: rnd.IntN(4) == 0,
+		Stolen: time.Duration(n()), Suspended: time.Duration(n())}
 	for _, i := range rnd.Perm(4)[:rnd.IntN(4)] {
 		s := trial.Stream{Name: string(rune('a' + i)), Intended: n(), Sent: n(), Received: n(), Untagged: n(), SentBytes: n(),
 			ReceivedBytes: n(), SentWireBits: n(), RecvWireBits: n(), Duplicated: n(), Reordered: n(), Late: n(), Corrupt: n(),
@@ -103,11 +104,11 @@ func TestMerge(t *testing.T) {
 	stream := func(name string, sent, received int64) trial.Stream {
 		return trial.Stream{Name: name, Intended: sent + 1, Sent: sent, Received: received}
 	}
-	a := trial.Result{Start: 100, Elapsed: 50, Streams: []trial.Stream{stream("x", 10, 9)},
+	a := trial.Result{Start: 100, Elapsed: 50, Stolen: 7, Suspended: 2, Streams: []trial.Stream{stream("x", 10, 9)},
 		Ports: []trial.Port{{Name: "p", Missed: 1, Foreign: []trial.Foreign{{Kind: "LLDP", Packets: 2}, {Kind: "ARP", Packets: 1}}}}}
-	b := trial.Result{Start: 90, Elapsed: 40, Cut: true, Streams: []trial.Stream{stream("y", 5, 5), stream("x", 1, 0)},
+	b := trial.Result{Start: 90, Elapsed: 40, Cut: true, Stolen: 3, Suspended: 5, Streams: []trial.Stream{stream("y", 5, 5), stream("x", 1, 0)},
 		Ports: []trial.Port{{Name: "p", Down: true, Foreign: []trial.Foreign{{Kind: "ARP", Packets: 4}}}}}
-	want := trial.Result{Start: 90, Elapsed: 60, Cut: true,
+	want := trial.Result{Start: 90, Elapsed: 60, Cut: true, Stolen: 7, Suspended: 5,
 		Streams: []trial.Stream{{Name: "x", Intended: 13, Sent: 11, Received: 9}, stream("y", 5, 5)},
 		Ports:   []trial.Port{{Name: "p", Missed: 1, Down: true, Foreign: []trial.Foreign{{Kind: "ARP", Packets: 5}, {Kind: "LLDP", Packets: 2}}}}}
 	exact := cmp.Comparer(func(a, b trial.Histogram) bool { return a.Count == b.Count })

@@ -9,6 +9,10 @@ type Result struct {
 	Stopped bool          // ended early: StopAt was reached
 	Cut     bool          // ended by its context before sending was over
 
+	// What the machine took from the tester; 0 in virtual time. A trial that stood still does not count: see Stall.
+	Stolen    time.Duration // longest time that a hot thread was not run though it was due
+	Suspended time.Duration // how long the machine slept, which is no part of Elapsed
+
 	Streams []Stream // by the Runner's order of names
 	Ports   []Port
 }
@@ -59,6 +63,7 @@ type Port struct {
 type Foreign struct {
 	Kind    string // "ARP", "IPv6 ND", "LLDP", …
 	Packets int64
+	Example string // the first of them, decoded; may be empty
 }
 
 // Lost is how many packets went out and did not come back. Never negative.

@@ -9,25 +9,26 @@ import (
 	"time"
 )
 
-// spinFor is how long before its time a stepper is woken to spin: waking up takes the kernel about so long. More is more exact
-// on an idle machine, but who spins uses up his share of a busy one, and then waits for milliseconds.
-const spinFor = 30 * time.Microsecond
-
-// longest bounds a sleep, so that a cancelled run ends soon.
-const longest = 5 * time.Millisecond
-
 // Real is the clock of the machine: ns of CLOCK_MONOTONIC since it was made.
 type Real struct {
 	Spin bool  // never sleep
 	CPUs []int // the steppers' threads are pinned to these in turn; empty: not pinned
 
-	start time.Time
-	epoch int64
+	start  time.Time
+	epoch  int64
+	asleep func() (least, most int64)
+	lost   Loss
+}
+
+// A Loss is time that the machine took from a Run.
+type Loss struct {
+	Stolen    time.Duration // longest time that one hot thread stood still though a stepper was due: a step lasted, or began late
+	Suspended time.Duration // the machine slept, which its clock does not count; 0 where the system tells nothing of it
 }
 
 // NewReal is a clock whose time zero is now.
 func NewReal() *Real {
-	r := &Real{start: time.Now(), epoch: monotonic()}
+	r := &Real{start: time.Now(), epoch: monotonic(), asleep: asleep}
 	r.epoch -= int64(time.Since(r.start))
 	return r
 }
@@ -46,30 +47,49 @@ func (r *Real) Virtual() bool { return false }
 func (r *Real) Run(ctx context.Context, s ...Stepper) error {
 	var cut atomic.Bool
 	defer context.AfterFunc(ctx, func() { cut.Store(true) })()
+	threads := r.threads(s)
+	stolen := make([]int64, len(threads)) // of each
+	_, slept := r.asleep()
+	began := r.Now()
 	var wg sync.WaitGroup
-	for i, thread := range r.threads(s) {
+	for i, steppers := range threads {
+		if len(steppers) == 0 { // more CPUs than steppers
+			continue
+		}
 		wg.Go(func() {
 			runtime.LockOSThread() // and never unlocked: the thread ends with its goroutine, and what was set for it
 			eager()
 			if i < len(r.CPUs) {
 				pin(r.CPUs[i])
 			}
-			r.drive(thread, &cut)
+			aside := slices.ContainsFunc(steppers, isAside)
+			t := thread{steppers: steppers, spin: r.Spin && !aside, cut: &cut, now: r.Now, sleep: sleep}
+			if n := t.drive(began); !aside {
+				stolen[i] = n
+			}
 		})
 	}
 	wg.Wait()
+	least, _ := r.asleep()
+	r.lost = Loss{Suspended: time.Duration(max(0, least-slept))}
+	for _, n := range stolen {
+		r.lost.Stolen = max(r.lost.Stolen, time.Duration(n))
+	}
 	if cut.Load() {
 		return context.Cause(ctx)
 	}
 	return nil
 }
 
+// Lost is what the machine took from the last Run. It belongs to the goroutine that called Run.
+func (r *Real) Lost() Loss { return r.lost }
+
 // threads says which steppers share a thread; those of the CPUs come first.
 func (r *Real) threads(s []Stepper) [][]Stepper {
 	t := make([][]Stepper, len(r.CPUs))
 	hot := 0
 	for _, st := range s {
-		if _, aside := st.(Aside); aside || len(r.CPUs) == 0 {
+		if len(r.CPUs) == 0 || isAside(st) {
 			t = append(t, []Stepper{st})
 			continue
 		}
@@ -79,37 +99,7 @@ func (r *Real) threads(s []Stepper) [][]Stepper {
 	return t
 }
 
-// drive steps the steppers of one thread, each when it is due, until all are done.
-func (r *Real) drive(s []Stepper, cut *atomic.Bool) {
-	spin := r.Spin && !slices.ContainsFunc(s, func(st Stepper) bool { _, aside := st.(Aside); return aside })
-	next := make([]int64, len(s))
-	for !cut.Load() {
-		least := int64(Never)
-		for i, st := range s {
-			if next[i] == Never {
-				continue
-			}
-			if now := r.Now(); next[i] <= now {
-				next[i] = st.Step(now)
-			}
-			least = min(least, next[i])
-		}
-		if least == Never {
-			return
-		}
-		r.wait(least, spin, cut)
-	}
-}
-
-// wait sleeps until shortly before t and spins the rest.
-func (r *Real) wait(t int64, spin bool, cut *atomic.Bool) {
-	for !spin && !cut.Load() {
-		left := time.Duration(t - r.Now())
-		if left <= spinFor {
-			break
-		}
-		sleep(min(left-spinFor, longest))
-	}
-	for t > r.Now() && !cut.Load() {
-	}
+func isAside(s Stepper) bool {
+	_, aside := s.(Aside)
+	return aside
 }

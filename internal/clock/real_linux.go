@@ -12,12 +12,23 @@ func sleep(d time.Duration) {
 	_ = unix.ClockNanosleep(unix.CLOCK_MONOTONIC, 0, &t, nil)
 }
 
-func monotonic() int64 {
+func monotonic() int64 { return read(unix.CLOCK_MONOTONIC) }
+
+// read is 0 where there is no such clock.
+func read(id int32) int64 {
 	var t unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
+	if unix.ClockGettime(id, &t) != nil {
 		return 0
 	}
 	return t.Nano()
+}
+
+// asleep bounds how long the machine has slept so far: CLOCK_BOOTTIME counts that, CLOCK_MONOTONIC does not. They cannot be read
+// at once, and this thread may be held up in between: the difference of the least now and the most before was slept for certain.
+func asleep() (least, most int64) {
+	before := monotonic()
+	boot := read(unix.CLOCK_BOOTTIME)
+	return boot - monotonic(), boot - before
 }
 
 // pin binds the calling thread to a CPU, as far as the system lets it.

@@ -75,6 +75,24 @@ func TestReal(t *testing.T) {
 	}
 }
 
+// A real step that lasts is seen, in the run in which it lasted; who only looks on may take his time.
+func TestRealLost(t *testing.T) {
+	c := clock.NewReal()
+	slow := &beat{clock: c, n: 1, then: func() { time.Sleep(150 * time.Millisecond) }}
+	if err := c.Run(t.Context(), &beat{clock: c, every: 1e6, n: 3}, slow); err != nil {
+		t.Fatal(err)
+	}
+	if l := c.Lost(); l.Stolen < 150*time.Millisecond || l.Suspended != 0 {
+		t.Errorf("lost %+v; want at least 150ms stolen and no sleep", l)
+	}
+	if err := c.Run(t.Context(), &watcher{beat{clock: c, n: 1, then: slow.then}}); err != nil {
+		t.Fatal(err)
+	}
+	if l := c.Lost(); l != (clock.Loss{}) {
+		t.Errorf("lost %+v in a run without hot threads; want nothing", l)
+	}
+}
+
 // Who only looks on holds nobody up, also where all others share one CPU.
 func TestRealAside(t *testing.T) {
 	c := clock.NewReal()

@@ -122,18 +122,20 @@ func TestDevices(t *testing.T) {
 		options       []string
 		exact         bool
 		dropped       int64
+		ttl           byte // of 64, behind the device
 	}{
-		{"linux-router.sh", "nft", []string{"every=100"}, true, 10},
-		{"linux-bridge.sh", "nft", []string{"every=50"}, true, 20},
-		{"strongswan-pair.sh", "strongswan", nil, false, 0},
-		{"wireguard-pair.sh", "wireguard", nil, false, 0},
-		{"testpmd.sh", "testpmd", nil, false, 0},
+		{"linux-router.sh", "nft", []string{"every=100"}, true, 10, 63},
+		{"linux-router.sh", "nft", []string{"every=100", "hops=2"}, true, 10, 62},
+		{"linux-bridge.sh", "nft", []string{"every=50"}, true, 20, 64},
+		{"strongswan-pair.sh", "strongswan", nil, false, 0, 62},
+		{"wireguard-pair.sh", "wireguard", nil, false, 0, 62},
+		{"testpmd.sh", "testpmd", nil, false, 0, 64},
 	} {
-		t.Run(tt.script, func(t *testing.T) {
+		t.Run(strings.Join(append([]string{tt.script}, tt.options...), " "), func(t *testing.T) {
 			Need(t, "netns", "afpacket", tt.needs)
 			d := Up(t, tt.script, tt.options...)
 			const sent = 1000
-			got := through(t, d, sent)
+			got := through(t, d, sent, tt.ttl)
 			if !tt.exact {
 				if got == 0 {
 					t.Error("nothing came through")
@@ -147,8 +149,8 @@ func TestDevices(t *testing.T) {
 	}
 }
 
-// through sends n UDP packets from 10.10.1.2 to 10.10.2.2 and counts those that come out.
-func through(t *testing.T, d *Device, n int) (got int64) {
+// through sends n UDP packets from 10.10.1.2 to 10.10.2.2 with a TTL of 64 and counts those that come out.
+func through(t *testing.T, d *Device, n int, ttl byte) (got int64) {
 	t.Helper()
 	a, b := port(t, d.A), port(t, d.B)
 	frame := packet.Frame{Data: make([]byte, 60)}
@@ -176,6 +178,9 @@ func through(t *testing.T, d *Device, n int) (got int64) {
 		}
 		for _, g := range f[:m] {
 			if len(g.Data) >= 45 && string(g.Data[42:45]) == "lab" {
+				if g.Data[22] != ttl {
+					t.Errorf("a packet has a TTL of %d, want %d", g.Data[22], ttl)
+				}
 				got++
 				last = time.Now()
 			}

@@ -23,11 +23,11 @@ const module = "loadtest"
 func layers() [][]string {
 	return [][]string{
 		{"units", "internal/spell"},
-		{"packet", "internal/clock", "internal/host"},
-		{"trial", "pcap", "ipsec", "testbed", "internal/match"},
-		{"nic", "load", "search", "report", "genconf", "genpcap", "internal/pace", "internal/tally"},
-		{"dut", "nic/mem", "nic/afpacket", "nic/nictest"},
-		{"replay", "nic/dial", "internal/lab"},
+		{"packet", "internal/clock", "internal/host", "internal/netns", "internal/testfile"},
+		{"trial", "pcap", "ipsec", "testbed", "packet/rewrite", "internal/match", "internal/gen", "internal/split", "internal/dissect", "internal/guard"},
+		{"nic", "load", "search", "report", "genconf", "genpcap", "internal/pace", "internal/tally", "internal/diagnose"},
+		{"dut", "nic/mem", "nic/afpacket", "nic/nictest", "internal/neigh"},
+		{"replay", "nic/dial", "internal/hello", "internal/lab"},
 		{"cmd/loadtest", "internal/e2e", "internal/layers"},
 	}
 }

@@ -62,6 +62,9 @@ func (t *Table) Expect(key uint64) (flow int32, known bool) {
 	return t.flows[i], false
 }
 
+// Forget takes all flows out.
+func (t *Table) Forget() { t.keys, t.flows, t.used = nil, nil, 0 }
+
 // Flows is the number of flows that are expected.
 func (t *Table) Flows() int { return t.used }
 

@@ -48,11 +48,16 @@ func TestKinds(t *testing.T) {
 		want  Kind
 	}{
 		{"ARP", frame(t, ether(layers.EthernetTypeARP), gopacket.Payload(make([]byte, 46))), ARP},
+		{"RARP", frame(t, ether(0x8035), gopacket.Payload(make([]byte, 46))), RARP},
+		{"802.1X", frame(t, ether(layers.EthernetTypeEAPOL), data), EAPOL},
 		{"UDP", frame(t, ether(v4), ip4(17), &layers.UDP{}, data), IPv4UDP},
 		{"UDP in a VLAN", frame(t, ether(layers.EthernetTypeDot1Q), vlan, ip4(17), &layers.UDP{}, data), IPv4UDP},
 		{"TCP", frame(t, ether(v4), ip4(6), &layers.TCP{}, data), IPv4TCP},
 		{"ICMP", frame(t, ether(v4), ip4(1), &layers.ICMPv4{}, data), IPv4ICMP},
-		{"ESP", frame(t, ether(v4), ip4(50), data), IPv4ESP},
+		{"ESP", frame(t, ether(v4), ip4(50), data), ESP},
+		{"ESP6", frame(t, ether(v6), ip6(50), data), ESP},
+		{"GRE", frame(t, ether(v4), ip4(47), data), GRE},
+		{"GRE6", frame(t, ether(v6), ip6(47), data), GRE},
 		{"IGMP", frame(t, ether(v4), ip4(2), data), IPv4Other},
 		{"IPv4, cut in its header", cut(frame(t, ether(v4), ip4(17), &layers.UDP{}, data), 30), IPv4Other},
 		{"UDP6", frame(t, ether(v6), ip6(17), &layers.UDP{}, data), IPv6UDP},
@@ -68,6 +73,8 @@ func TestKinds(t *testing.T) {
 		{"IPv6, cut", cut(frame(t, ether(v6), ip6(17), &layers.UDP{}, data), 40), IPv6Other},
 		{"LLDP", frame(t, ether(layers.EthernetTypeLinkLayerDiscovery), data), LLDP},
 		{"spanning tree", append([]byte{1, 128, 194, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 38, 0x42, 0x42, 3}, make([]byte, 43)...), STP},
+		{"spanning tree of a VLAN", append([]byte{1, 0, 12, 204, 204, 205, 2, 0, 0, 0, 0, 1, 0, 50, 0xaa, 0xaa, 3, 0, 0, 12, 1, 11}, make([]byte, 43)...), STP},
+		{"CDP", append([]byte{1, 0, 12, 204, 204, 204, 2, 0, 0, 0, 0, 1, 0, 50, 0xaa, 0xaa, 3, 0, 0, 12, 32, 0}, make([]byte, 43)...), Other},
 		{"another LLC", append([]byte{1, 128, 194, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 38, 0xaa, 0xaa, 3}, make([]byte, 43)...), Other},
 		{"an unknown EtherType", frame(t, ether(0x88b5), data), Other},
 		{"too short", []byte{1, 2, 3}, Other},
@@ -79,6 +86,9 @@ func TestKinds(t *testing.T) {
 			table.Expect(1)
 			if hit := table.Match(tt.frame); hit.Verdict != Foreign || hit.Kind != tt.want {
 				t.Errorf("verdict %d, %v; want %d, %v", hit.Verdict, hit.Kind, Foreign, tt.want)
+			}
+			if got := KindOf(tt.frame); got != tt.want {
+				t.Errorf("KindOf = %v, want %v", got, tt.want)
 			}
 		})
 	}

@@ -92,13 +92,3 @@ func part(total, n, of int64) int64 {
 	q, _ := bits.Div64(hi, lo, uint64(of))
 	return int64(q)
 }
-
-// Foreign lists the kinds that were seen.
-func Foreign(kinds *[match.Kinds]int64) (f []trial.Foreign) {
-	for k, n := range kinds {
-		if n > 0 {
-			f = append(f, trial.Foreign{Kind: match.Kind(k).String(), Packets: n})
-		}
-	}
-	return f
-}

@@ -75,14 +75,3 @@ func TestResetKeepsMemoryAndNothingElse(t *testing.T) {
 		t.Errorf("Reset makes %v allocations", n)
 	}
 }
-
-func TestForeign(t *testing.T) {
-	var kinds [match.Kinds]int64
-	if got := Foreign(&kinds); got != nil {
-		t.Errorf("got %v of nothing", got)
-	}
-	kinds[match.ARP], kinds[match.LLDP] = 3, 1
-	if d := cmp.Diff([]trial.Foreign{{Kind: "ARP", Packets: 3}, {Kind: "LLDP", Packets: 1}}, Foreign(&kinds)); d != "" {
-		t.Errorf("-want +got:\n%s", d)
-	}
-}

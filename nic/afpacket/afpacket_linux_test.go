@@ -73,6 +73,10 @@ func TestPort(t *testing.T) {
 func TestInfo(t *testing.T) {
 	lab.Need(t, "netns", "afpacket")
 	wire := lab.Veth(t)
+	looked, err := afpacket.Look(wire.A)
+	if err != nil {
+		t.Fatal(err)
+	}
 	got := open(t, wire.A, afpacket.Options{}).Info
 	want := nic.Info{
 		Name: wire.A, Backend: "afpacket", Driver: "veth", Mode: "sendmmsg, receive ring of 32 MiB",
@@ -80,6 +84,45 @@ func TestInfo(t *testing.T) {
 	}
 	if got != want {
 		t.Errorf("Info\n got %+v\nwant %+v", got, want)
+	}
+	if looked != want {
+		t.Errorf("Look\n got %+v\nwant %+v", looked, want)
+	}
+}
+
+// TestTxFrames: what the driver could not deliver to a peer of a smaller MTU it did not send.
+func TestTxFrames(t *testing.T) {
+	lab.Need(t, "netns", "afpacket")
+	wire := lab.Veth(t)
+	a, b := open(t, wire.A, afpacket.Options{}).Queues[0], open(t, wire.B, afpacket.Options{}).Queues[0]
+	long, short := make([]packet.Frame, 7), make([]packet.Frame, 5)
+	for i := range long {
+		long[i] = frame(1514)
+	}
+	for i := range short {
+		short[i] = frame(1014)
+	}
+	var taken int64
+	sent := func(name string, batch []packet.Frame, want nic.Status) {
+		t.Helper()
+		n, err := a.Send(batch)
+		taken += int64(n)
+		s := nic.Of(a).Reporter.Status()
+		t.Logf("%s: Send = %d, %v; %+v", name, n, err, s)
+		if s != want {
+			t.Errorf("%s: took %d in all, status %+v, want %+v", name, taken, s, want)
+		}
+	}
+	sent("as large", long, nic.Status{TxFrames: 7})
+	wire.IP("b", "link", "set", "b0", "mtu", "1000")
+	sent("too long for the peer", long, nic.Status{TxFrames: 7})
+	sent("short enough", short, nic.Status{TxFrames: 12})
+	if s := nic.Of(b).Reporter.Status(); s.TxFrames != 0 {
+		t.Errorf("the peer sent nothing, status %+v", s)
+	}
+	wire.IP("b", "link", "del", "b0")
+	if s := nic.Of(a).Reporter.Status(); s.TxFrames != -1 {
+		t.Errorf("deleted interface: status %+v", s)
 	}
 }
 

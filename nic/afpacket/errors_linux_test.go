@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -40,46 +41,64 @@ func TestOpenErrors(t *testing.T) {
 				d.Queues[0].Close()
 				t.Fatal("opened")
 			}
-			if !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("\n got %v\nwant %s", err, tt.want)
+			_, look := afpacket.Look(tt.name)
+			for _, err := range []error{err, look} {
+				if err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("\n got %v\nwant %s", err, tt.want)
+				}
 			}
 		})
 	}
 	open(t, "a0@/run/netns/"+a, afpacket.Options{}) // a path is good, too
 }
 
-// TestPrivilege opens in a child process that is root without the capabilities.
+// TestPrivilege opens in child processes that lack capabilities: of root, and all of them as another user.
 func TestPrivilege(t *testing.T) {
 	if name := os.Getenv("LOADTEST_OPEN"); name != "" {
 		_, err := afpacket.Open(name, afpacket.Options{})
 		fmt.Printf("error: %v\n", err)
+		info, err := afpacket.Look(name)
+		fmt.Printf("look: %s %d %v\n", info.Name, info.MTU, err)
 		return
 	}
 	lab.Need(t, "netns", "afpacket")
 	wire := lab.Veth(t)
-	for name, want := range map[string]string{
-		"lo": "lo: a packet socket needs CAP_NET_RAW. Use sudo, or once: setcap " +
-			"cap_net_raw,cap_net_admin,cap_bpf,cap_perfmon,cap_ipc_lock+ep $(command -v loadtest)",
-		wire.A: `port "` + wire.A + `": entering the network namespace "` + wire.Prefix + `-a" needs CAP_SYS_ADMIN: use sudo`,
+	const raw = ": a packet socket needs CAP_NET_RAW. Use sudo, or once: setcap " +
+		"cap_net_raw,cap_net_admin,cap_bpf,cap_perfmon,cap_ipc_lock+ep $(command -v loadtest)"
+	enter := `port "` + wire.A + `": entering the network namespace "` + wire.Prefix + `-a" needs CAP_SYS_ADMIN: use sudo`
+	nobody := &syscall.Credential{Uid: 65534, Gid: 65534}
+	for _, tt := range []struct {
+		name        string
+		drop        []uintptr
+		as          *syscall.Credential
+		error, look string
+	}{
+		{"lo", []uintptr{unix.CAP_NET_RAW}, nil, "lo" + raw, "lo 65536 <nil>"},
+		{"lo", nil, nobody, "lo" + raw, "lo 65536 <nil>"},
+		{wire.A, []uintptr{unix.CAP_NET_RAW}, nil, wire.A + raw, wire.A + " 1500 <nil>"},
+		{wire.A, []uintptr{unix.CAP_NET_RAW, unix.CAP_SYS_ADMIN}, nil, enter, " 0 " + enter},
+		{wire.A, nil, nobody, enter, " 0 " + enter},
+		{"nosuch", nil, nobody, `port "nosuch": no such interface. All: ip -br link`, ` 0 port "nosuch": no such interface. All: ip -br link`},
 	} {
 		done := make(chan string)
 		go func() {
 			runtime.LockOSThread() // for good: the thread ends with this goroutine
-			for _, capability := range []uintptr{unix.CAP_NET_RAW, unix.CAP_SYS_ADMIN} {
+			for _, capability := range tt.drop {
 				if err := unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0); err != nil {
 					done <- err.Error()
 					return
 				}
 			}
-			child := exec.Command(os.Args[0], "-test.run=^TestPrivilege$")
-			child.Env = append(os.Environ(), "LOADTEST_OPEN="+name)
+			child := exec.Command("/proc/self/exe", "-test.run=^TestPrivilege$") // the folder of the binary may be root's alone
+			child.Env = append(os.Environ(), "LOADTEST_OPEN="+tt.name)
+			child.SysProcAttr = &syscall.SysProcAttr{Credential: tt.as}
 			out, err := child.CombinedOutput()
 			if err != nil {
 				out = append(out, err.Error()...)
 			}
 			done <- string(out)
 		}()
-		if got := <-done; !strings.Contains(got, "error: "+want+"\n") {
+		if got, want := <-done, "error: "+tt.error+"\nlook: "+tt.look+"\n"; !strings.Contains(got, want) {
 			t.Errorf("\n got %s\nwant %s", got, want)
 		}
 	}

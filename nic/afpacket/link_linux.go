@@ -2,7 +2,9 @@ package afpacket
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -13,6 +15,7 @@ import (
 // A link asks the kernel about one interface, over a route socket (rtnetlink(7)) in the interface's namespace.
 type link struct {
 	fd, index int
+	name      string
 	buf       [16384]byte
 }
 
@@ -24,16 +27,39 @@ type facts struct {
 	mac    [6]byte
 	parent string // address on the parent's bus, as 0000:22:00.0
 
-	downs              int64 // how often the carrier went
-	rxMissed, txErrors int64
+	downs                        int64 // how often the carrier went
+	rxMissed, txErrors, txFrames int64
 }
 
-func (l *link) open() (err error) {
-	l.fd, err = unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
+var errNoInterface = errors.New("no such interface")
+
+// open finds the interface in the thread's namespace, and looks whether it may be a port. close is due even after an error.
+func (l *link) open(iface string) (f facts, err error) {
+	i, err := net.InterfaceByName(iface)
 	if err != nil {
-		return os.NewSyscallError("socket", err)
+		return f, errNoInterface
 	}
-	return unix.Bind(l.fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK})
+	l.name, l.index = iface, i.Index
+	if l.fd, err = unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE); err != nil {
+		return f, os.NewSyscallError("socket", err)
+	}
+	if err = unix.Bind(l.fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		return f, os.NewSyscallError("bind", err)
+	}
+	if f, err = l.ask(); err != nil {
+		return f, err
+	}
+	if f.kind != unix.ARPHRD_ETHER && f.kind != unix.ARPHRD_LOOPBACK {
+		return f, fmt.Errorf("not an Ethernet interface (ARP hardware type %d)", f.kind)
+	}
+	return f, nil
+}
+
+func (l *link) close() error {
+	if l.fd < 0 {
+		return nil
+	}
+	return unix.Close(l.fd)
 }
 
 // ask sends RTM_GETLINK and reads the one answer.
@@ -79,7 +105,7 @@ func parse(m *syscall.NetlinkMessage) (f facts, err error) {
 		case unix.IFLA_STATS64: // struct rtnl_link_stats64: fields of 8 bytes
 			if len(v) >= 16*8 {
 				field := func(i int) int64 { return int64(binary.NativeEndian.Uint64(v[i*8:])) }
-				f.txErrors = field(5)
+				f.txFrames, f.txErrors = field(1), field(5)
 				f.rxMissed = field(6) + field(15) // rx_dropped, rx_missed_errors
 			}
 		}

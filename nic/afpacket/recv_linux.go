@@ -18,6 +18,7 @@ const (
 	blockSize = 128 << 10
 	// retireMillis is after how long a block that is not full is handed over.
 	retireMillis = 1
+	defaultRing  = 32 << 20 // bytes
 	// sockaddrAt is where struct sockaddr_ll stands behind a frame's header (TPACKET_ALIGN), pkttypeAt its packet type.
 	sockaddrAt = unix.SizeofTpacket3Hdr
 	pkttypeAt  = sockaddrAt + 10
@@ -63,7 +64,7 @@ func (r *receiver) open(index int, o Options) (err error) {
 // mmap makes the ring, half as large as long as the kernel has no memory for it.
 func (r *receiver) mmap(size int) (err error) {
 	if size <= 0 {
-		size = 32 << 20
+		size = defaultRing
 	}
 	blocks := max(2, (size+blockSize-1)/blockSize)
 	for {

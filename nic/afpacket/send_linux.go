@@ -125,54 +125,5 @@ func (s *sender) running() bool {
 		_     [22]byte
 	}{}
 	copy(r.name[:unix.IFNAMSIZ-1], s.name)
-	return s.ioctl(unix.SIOCGIFFLAGS, unsafe.Pointer(&r)) && r.flags&unix.IFF_RUNNING != 0
-}
-
-func (s *sender) ioctl(request uintptr, ifreq unsafe.Pointer) bool {
-	_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(s.fd), request, uintptr(ifreq))
-	return errno == 0
-}
-
-// driver is the name of the interface's driver, "" if it has none.
-func (s *sender) driver() string {
-	info, err := unix.IoctlGetEthtoolDrvinfo(s.fd, s.name)
-	if err != nil {
-		return ""
-	}
-	return unix.ByteSliceToString(info.Driver[:])
-}
-
-// ethtool asks the driver; the answer is what linux/ethtool.h has behind the command's number, nil if the driver knows none.
-func (s *sender) ethtool(command uint32) []byte {
-	var answer [44]byte // struct ethtool_cmd, the longest of those asked for
-	binary.NativeEndian.PutUint32(answer[:], command)
-	r := struct {
-		name [unix.IFNAMSIZ]byte
-		data *[44]byte
-		_    [16]byte
-	}{data: &answer}
-	copy(r.name[:unix.IFNAMSIZ-1], s.name)
-	if !s.ioctl(unix.SIOCETHTOOL, unsafe.Pointer(&r)) {
-		return nil
-	}
-	return answer[4:]
-}
-
-// speed is the line's, in Mbit/s; 0 if it is not known.
-func (s *sender) speed() uint32 {
-	a := s.ethtool(unix.ETHTOOL_GSET)
-	if a == nil {
-		return 0
-	}
-	v := uint32(binary.NativeEndian.Uint16(a[8:])) | uint32(binary.NativeEndian.Uint16(a[24:]))<<16
-	if v == 1<<32-1 || v == 1<<16-1 { // SPEED_UNKNOWN
-		return 0
-	}
-	return v
-}
-
-// merges says whether the interface makes one long frame of several TCP segments before anybody can see them.
-func (s *sender) merges() bool {
-	a := s.ethtool(unix.ETHTOOL_GGRO)
-	return a != nil && binary.NativeEndian.Uint32(a) != 0
+	return ioctl(s.fd, unix.SIOCGIFFLAGS, unsafe.Pointer(&r)) && r.flags&unix.IFF_RUNNING != 0
 }

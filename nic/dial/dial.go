@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"loadtest/dut"
@@ -22,15 +21,8 @@ import (
 // Open opens every named port, or none: then the error says which one and why. Ports of one simulated network share it. The
 // devices are keyed by the names as given; Close closes them.
 func Open(ctx context.Context, names ...string) (map[string]nic.Device, clock.Clock, error) {
-	var addresses []address
-	for _, name := range names {
-		a, err := parse(name, "/sys")
-		if err != nil {
-			return nil, nil, err
-		}
-		addresses = append(addresses, a)
-	}
-	if err := oneClock(addresses); err != nil {
+	addresses, err := parseAll(names)
+	if err != nil {
 		return nil, nil, err
 	}
 	networks, c, err := world(addresses)
@@ -68,24 +60,6 @@ func Close(devices map[string]nic.Device) error {
 	return errors.Join(all...)
 }
 
-// oneClock refuses ports that no trial can have together.
-func oneClock(addresses []address) error {
-	var simulated, real string
-	for _, a := range addresses {
-		switch a.backend {
-		case "sim":
-			simulated = a.name
-		case "afpacket":
-			real = a.name
-		}
-	}
-	if simulated != "" && real != "" {
-		return fmt.Errorf("%s runs in simulated time and %s in real time: a trial has either simulated or real ports "+
-			"(pcap:FILE goes with both)", simulated, real)
-	}
-	return nil
-}
-
 // world makes the simulated networks, and the clock that drives them; without any it is the machine's clock.
 func world(addresses []address) (map[string]*dut.Network, clock.Clock, error) {
 	networks := make(map[string]*dut.Network)
@@ -110,11 +84,7 @@ func world(addresses []address) (map[string]*dut.Network, clock.Clock, error) {
 func open(a address, networks map[string]*dut.Network, c clock.Clock) (nic.Device, error) {
 	switch a.backend {
 	case "sim":
-		d, err := networks[a.network].Port(a.device)
-		if err != nil {
-			err = fmt.Errorf("port %q: %w", a.name, err)
-		}
-		return d, err
+		return simulated(a, networks)
 	case "pcap":
 		return capture(a, c)
 	default:
@@ -124,6 +94,14 @@ func open(a address, networks map[string]*dut.Network, c clock.Clock) (nic.Devic
 		}
 		return afpacket.Open(a.device, o)
 	}
+}
+
+func simulated(a address, networks map[string]*dut.Network) (nic.Device, error) {
+	d, err := networks[a.network].Port(a.device)
+	if err != nil {
+		err = fmt.Errorf("port %q: %w", a.name, err)
+	}
+	return d, err
 }
 
 // capture makes the file. Its times are of the day on the real clock, and since 1970 on a virtual one, so that the same run
@@ -143,43 +121,4 @@ func capture(a address, c clock.Clock) (nic.Device, error) {
 		return d, fmt.Errorf("port %q: %s: %w", a.name, a.device, err)
 	}
 	return d, nil
-}
-
-// An address is a name taken apart.
-type address struct {
-	name    string
-	backend string // sim, afpacket, pcap
-	network string // sim: name or path
-	device  string // interface[@namespace], port or file
-}
-
-// parse reads a name. sys is where sysfs(5) is.
-func parse(name, sys string) (a address, err error) {
-	a.name = name
-	if slot, ok := slot(name); ok {
-		a.backend = "afpacket"
-		a.device, err = pciInterface(name, slot, sys)
-		return a, err
-	}
-	backend, rest, ok := strings.Cut(name, ":")
-	if !ok {
-		backend, rest = "afpacket", name
-	}
-	a.backend, a.device = backend, rest
-	switch backend {
-	case "afpacket", "pcap":
-		if rest == "" {
-			err = fmt.Errorf("port %q: want %s", name, map[string]string{
-				"afpacket": "the name of an interface, as eth2 or eth2@NETNS", "pcap": "a file's name, as pcap:out.pcap"}[backend])
-		}
-	case "sim":
-		i := strings.LastIndexByte(rest, '/')
-		if i <= 0 || i == len(rest)-1 {
-			return a, fmt.Errorf("port %q: want sim:NETWORK/PORT; networks: %s, or a YAML file", name, strings.Join(dut.Networks(), ", "))
-		}
-		a.network, a.device = rest[:i], rest[i+1:]
-	default:
-		err = fmt.Errorf("port %q: no backend %q; there are: afpacket, pcap, sim, and an interface's name alone", name, backend)
-	}
-	return a, err
 }

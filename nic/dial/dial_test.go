@@ -127,6 +127,8 @@ func TestErrors(t *testing.T) {
 		{"afpacket:", []string{`port "afpacket:": want the name of an interface, as eth2 or eth2@NETNS`}},
 		{"pcap:", []string{`port "pcap:": want a file's name, as pcap:out.pcap`}},
 		{"pcap:" + dir + "/no/file", []string{`port "pcap:` + dir + `/no/file": open ` + dir + `/no/file: no such file or directory`}},
+		{"pcap:" + bad + "/file", []string{`port "pcap:` + bad + `/file": open ` + bad + `/file: not a directory`}},
+		{"pcap:" + dir, []string{`port "pcap:` + dir + `": open ` + dir + `: is a directory`}},
 		{"ff:1f.7", []string{"ff:1f.7: no such PCI device. All: lspci -D"}},
 	} {
 		t.Run(tt.names, func(t *testing.T) {
@@ -134,9 +136,15 @@ func TestErrors(t *testing.T) {
 			if err == nil || devices != nil || c != nil {
 				t.Fatalf("Open = %v, %v, %v; want an error alone", devices, c, err)
 			}
+			infos, look := Look(strings.Fields(tt.names)...)
+			if look == nil || infos != nil {
+				t.Fatalf("Look = %v, %v; want an error alone", infos, look)
+			}
 			for _, want := range tt.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("\n got %v\nwant %s", err, want)
+				for _, err := range []error{err, look} {
+					if !strings.Contains(err.Error(), want) {
+						t.Errorf("\n got %v\nwant %s", err, want)
+					}
 				}
 			}
 		})
@@ -175,7 +183,7 @@ func TestPCI(t *testing.T) {
 	for _, tt := range []struct{ name, iface, err string }{
 		{"22:00.1", "eth2", ""},
 		{"0000:22:00.1", "eth2", ""},
-		{"22:00.0", "", "22:00.0 is bound to vfio-pci and this build has no DPDK. Give it back: driverctl unset-override 0000:22:00.0"},
+		{"22:00.0", "", "22:00.0 is bound to vfio-pci and this build has no DPDK; give it back: driverctl unset-override 0000:22:00.0"},
 		{"0001:22:00.0", "", "0001:22:00.0 is bound to nvme, which has no network interface here"},
 		{"23:00.0", "", "23:00.0 has no driver, so it is no port; load one: modprobe $(cat " + sys + "/bus/pci/devices/0000:23:00.0/modalias)"},
 		{"24:00.0", "", "24:00.0: no such PCI device. All: lspci -D"},

@@ -37,7 +37,7 @@ func pciInterface(name, slot, sys string) (string, error) {
 	}
 	switch driver {
 	case "vfio-pci", "uio_pci_generic", "igb_uio":
-		return "", fmt.Errorf("%s is bound to %s and this build has no DPDK. Give it back: driverctl unset-override %s", name, driver, slot)
+		return "", fmt.Errorf("%s is bound to %s and this build has no DPDK; give it back: driverctl unset-override %s", name, driver, slot)
 	}
 	interfaces, _ := os.ReadDir(filepath.Join(device, "net"))
 	if len(interfaces) == 0 {

@@ -96,12 +96,12 @@ func (p *port) Recv(frames []packet.Frame) (int, error) {
 	return p.rx.take(frames, p.delay), nil
 }
 
-// Status says that the link is down once the other end is closed.
+// Status says that the link is down once the other end is closed. There is no driver that counts.
 func (p *port) Status() nic.Status {
 	if p.tx.closed[1].Load() {
-		return nic.Status{LinkDown: true, Downs: 1}
+		return nic.Status{LinkDown: true, Downs: 1, TxFrames: -1}
 	}
-	return nic.Status{}
+	return nic.Status{TxFrames: -1}
 }
 
 func (p *port) Close() error {

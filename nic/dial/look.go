@@ -1,0 +1,83 @@
+package dial
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"loadtest/dut"
+	"loadtest/nic"
+	"loadtest/nic/afpacket"
+	"loadtest/nic/mem"
+)
+
+// Look tells what Open would say about each named port, and refuses names as Open does. Nothing is opened, made or changed;
+// whether the user may open the ports is not asked.
+func Look(names ...string) (map[string]nic.Info, error) {
+	addresses, err := parseAll(names)
+	if err != nil {
+		return nil, err
+	}
+	networks, _, err := world(addresses)
+	if err != nil {
+		return nil, err
+	}
+	infos := make(map[string]nic.Info)
+	for _, a := range addresses {
+		info, err := look(a, networks)
+		if err != nil {
+			return nil, err
+		}
+		info.Name = a.name
+		infos[a.name] = info
+	}
+	return infos, nil
+}
+
+func look(a address, networks map[string]*dut.Network) (nic.Info, error) {
+	switch a.backend {
+	case "sim": // the network is Look's own, and nobody lets its time pass
+		d, err := simulated(a, networks)
+		return d.Info, err
+	case "pcap":
+		if err := creatable(a.device); err != nil {
+			return nic.Info{}, fmt.Errorf("port %q: %w", a.name, err)
+		}
+		d, err := mem.Capture(a.name, nowhere{io.Discard}, 0)
+		return d.Info, err
+	default:
+		return afpacket.Look(a.device)
+	}
+}
+
+// creatable says what os.Create would say about a path, permissions aside.
+func creatable(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	}
+	if _, err := os.Stat(filepath.Dir(path) + "/."); err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
+	}
+	return nil
+}
+
+// nowhere is a file that keeps nothing.
+type nowhere struct{ io.Writer }
+
+func (nowhere) Close() error { return nil }
+
+// Interface tells which interface of the kernel a name of a port stands for, by name or PCI address, and in which network
+// namespace, "" is the current one. It need not exist. ok is false for other ports.
+func Interface(name string) (iface, netns string, ok bool) {
+	a, err := parse(name, "/sys")
+	if err != nil || a.backend != "afpacket" {
+		return "", "", false
+	}
+	iface, netns, _ = strings.Cut(a.device, "@")
+	return iface, netns, true
+}
