@@ -142,6 +142,21 @@ func Addresses(b []byte) (src, dst netip.Addr, ok bool) {
 	return src, dst, false
 }
 
+// Quotes tells whether the packet is an ICMP error, which quotes another packet, its tag too (RFC 792, RFC 4443).
+func (h *Headers) Quotes(b []byte) bool {
+	switch {
+	case h.Proto != ProtoICMP && h.Proto != ProtoICMPv6 || h.Fragment || h.L4 >= len(b):
+		return false
+	case h.Proto == ProtoICMPv6:
+		return b[h.L4] < 128
+	}
+	switch b[h.L4] {
+	case 3, 4, 5, 11, 12:
+		return true
+	}
+	return false
+}
+
 // checksum is where the transport's checksum stands, 0 if it has none.
 func (h *Headers) checksum(b []byte) int {
 	if h.Fragment {

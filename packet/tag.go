@@ -61,10 +61,11 @@ const (
 	TagNever                 // nowhere: packets are sent to the byte
 )
 
-// TagOffset is where a frame's tag goes, or -1 if the mode gives it none: no IP, no room, a fragment, cut short.
+// TagOffset is where a frame's tag goes, or -1 if the mode gives it none: no IP, no room, a fragment, cut short, an ICMP error, in
+// which a tag would be another packet's.
 func TagOffset(b []byte, mode TagMode) int {
 	h, ok := Parse(b)
-	if mode == TagNever || !ok || h.Type != TypeIPv4 && h.Type != TypeIPv6 || h.Fragment {
+	if mode == TagNever || !ok || h.Type != TypeIPv4 && h.Type != TypeIPv6 || h.Fragment || h.Quotes(b) {
 		return -1
 	}
 	at := h.End - TagLen

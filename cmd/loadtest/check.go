@@ -11,13 +11,16 @@ import (
 	"strings"
 )
 
-// check refuses what the flags and the ports cannot mean together, before anything is opened.
-func (c *common) check(streams []stream) error {
+// allowed refuses what the flags and the ports cannot mean together, before anything is opened.
+func (c *common) allowed(streams []stream) error {
 	if c.drain <= 0 {
 		return usagef("--drain 0: want a time above 0")
 	}
 	if c.credit <= 0 {
 		return usagef("--credit 0: want a time above 0")
+	}
+	if c.dryRun && c.check {
+		return usagef("--dry-run sends nothing, --check says hello: want one of them")
 	}
 	if len(c.cpus) == 0 {
 		return nil
@@ -45,6 +48,15 @@ func onlineCPUs() (text string, cpus []int) {
 		cpus, _ = parseCPUs(text)
 	}
 	return text, cpus
+}
+
+// files are what the common flags have written.
+func (c *common) files() []output {
+	files := []output{{"--json ", c.json}}
+	for _, o := range c.outputs {
+		files = append(files, output{"-o ", o})
+	}
+	return files
 }
 
 // An output is a file that will be written, and the flag that says so.

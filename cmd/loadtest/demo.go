@@ -45,6 +45,7 @@ func newDemo() *cobra.Command {
 			return f.run(c, streams)
 		},
 	}
+	f.shared(c.Flags())
 	f.flags(c.Flags(), "1G", "1M")
 	return c
 }

@@ -39,13 +39,14 @@ func newFindLimit() *cobra.Command {
 		Example: "  loadtest find-limit node1.pcap eth2 eth3\n" +
 			"  loadtest find-limit -b 1e9 -p 1e6 node1.pcap node1 node2 sim:vita-1gbe/node1 node2.pcap node2 node1 sim:vita-1gbe/node2",
 		RunE: func(c *cobra.Command, args []string) error {
-			streams, err := parseStreams(c.Name(), args, false)
+			streams, err := f.arranged(c, args, false)
 			if err != nil {
 				return err
 			}
 			return f.run(c, streams)
 		},
 	}
+	f.sources.flags(c.Flags())
 	f.flags(c.Flags(), "line rate of the slowest port", "0.1% of --rate")
 	return c
 }
@@ -74,6 +75,13 @@ func (f *findLimit) run(c *cobra.Command, streams []stream) error {
 	if err := errors.Join(highest(f.rate, "a search needs"), finite("precision", f.precision)); err != nil {
 		return err
 	}
+	own, err := shares(streams)
+	if err != nil {
+		return err
+	}
+	if f.rate == (units.Rate{}) {
+		f.rate = own
+	}
 	s, err := open(c, &f.common, streams)
 	if err != nil {
 		return err
@@ -92,8 +100,34 @@ func (f *findLimit) run(c *cobra.Command, streams []stream) error {
 	if o.Unit == trial.Packets {
 		set.RateWireBps, set.PrecisionWireBps, set.RatePps = nil, nil, report.Number(o.Max)
 	}
+	if f.dryRun {
+		trials := time.Duration(2 + math.Ceil(math.Log2(max(1, o.Max/o.Precision))))
+		return s.plan(fmt.Sprintf("up to %s, in steps of %v", s.per(units.Rate{Kind: kind(o.Unit), Value: o.Max}), units.Rate{Kind: kind(o.Unit), Value: o.Precision}),
+			f.duration+f.warmup, trials*(time.Duration(1+f.retries)*f.duration+f.warmup))
+	}
 	if err := s.begin(set); err != nil {
 		return s.end(err)
+	}
+	var all error
+	for i := range s.sized() {
+		if err := s.turn(i); err != nil {
+			all = worse(all, err)
+			break
+		}
+		if err := f.search(c, s); err != nil {
+			if all = worse(all, err); c.Context().Err() != nil {
+				break
+			}
+		}
+	}
+	return s.end(all)
+}
+
+// search finds the limit at the size at hand.
+func (f *findLimit) search(c *cobra.Command, s *session) error {
+	o, err := f.bisect(s)
+	if err != nil {
+		return err
 	}
 	so := search.Options{Loss: float64(f.loss), Invalid: repeats, MaxUnsent: float64(s.unsent), Warmup: f.warmup, FirstWarmup: max(f.warmup, min(time.Second, 3*f.warmup))}
 	if f.exec != "" {
@@ -101,11 +135,12 @@ func (f *findLimit) run(c *cobra.Command, streams []stream) error {
 			return s.judge(ctx, f.exec, report.TrialOf(spec, &r, s.about(report.Search, &r)), c.ErrOrStderr())
 		}
 	}
-	so.Interval = f.interval
+	so.Interval, so.Relink = f.interval, s.relink
 	w := &watcher{session: s, retries: f.retries, max: o.Max}
 	so.See = w.see
-	answer, err := search.Run(c.Context(), s.runner, strategy, so)
-	return s.end(f.answer(s, w, answer, err))
+	w.first = s.steps
+	answer, err := search.Run(c.Context(), s.runner, search.Bisect(o), so)
+	return f.answer(s, w, answer, err)
 }
 
 // bisect resolves rates for the ports that are open.
@@ -123,14 +158,14 @@ func (f *findLimit) bisect(s *session) (search.BisectOptions, error) {
 			return search.BisectOptions{}, usagef("--precision %v and --rate %v: want both in bits or both in packets", f.precision, top)
 		}
 	}
-	return search.BisectOptions{Max: top.Value, Precision: step.Value, Unit: unit(top), Duration: f.duration, Retries: f.retries}, nil
+	return search.BisectOptions{Max: top.Value, Precision: step.Value, Unit: unit(top), Duration: f.duration, Retries: f.retries, Share: s.shared()}, nil
 }
 
 // answer writes the verdict and turns it into the run's error.
 func (f *findLimit) answer(s *session, w *watcher, a search.Answer, err error) error {
-	v := &report.Verdict{GoalLossRatio: float64(f.loss), Trials: a.Trials, Limit: limit(a, s.atLine, err)}
+	v := &report.Verdict{Size: s.label, GoalLossRatio: float64(f.loss), Trials: a.Trials, Limit: limit(a, s.atLine, err)}
 	if a.Load > 0 {
-		best := report.TrialOf(trial.Spec{Unit: a.Unit, Load: []trial.Point{{Load: a.Load}}}, &a.Best, s.about(report.Search, &a.Best))
+		best := report.TrialOf(trial.Spec{Unit: a.Unit, Load: []trial.Point{{Load: a.Load}}, Share: s.shared()}, &a.Best, s.about(report.Search, &a.Best))
 		v.RateWireBps, v.RatePps = best.RateWireBps, best.RatePps
 		// The grid's load is the answer while what was sent rounds to it; a load is never claimed that was not sent.
 		if v.RateWireBps != nil && a.Unit == trial.WireBits && math.Abs(*v.RateWireBps-a.Load) < a.Step/2 {
@@ -148,15 +183,29 @@ func (f *findLimit) answer(s *session, w *watcher, a search.Answer, err error) e
 		_ = s.write(v) // end tells it
 	}
 	switch {
+	case a.Complete && a.Limit == search.LimitTester && a.Load == 0:
+		if not := s.limited(&a.Worst); not != nil {
+			return not
+		}
+		return ran(err)
 	case err != nil:
 		return ran(err)
 	case a.Limit == search.LimitTester:
-		return &search.NotMeasured{Reason: fmt.Sprintf("no limit of the device found: above %v the tester is at its own; %s. Lower: -b, or a faster port",
-			units.BitRate(a.Load), a.Reason)}
+		upTo := units.Rate{Kind: kind(a.Unit), Value: a.Load}
+		return notMeasured(fmt.Sprintf("no limit of the device found: above %v the tester is at its own; %s. Up to there: -b %v; beyond: a faster port",
+			upTo, a.Reason, upTo))
 	case a.Load == 0:
 		return failure{errors.New("no load passed")}
 	}
 	return nil
+}
+
+// kind is a rate's that counts what the unit does.
+func kind(u trial.Unit) units.RateKind {
+	if u == trial.Packets {
+		return units.Packets
+	}
+	return units.Wire
 }
 
 // limit is what an answer is limited by; "" where the search did not come to its end, or could not tell.

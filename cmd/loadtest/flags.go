@@ -46,6 +46,7 @@ func durationVar(f *pflag.FlagSet, to *time.Duration, name, short string, or tim
 
 // common are the flags of every verb that sends.
 type common struct {
+	sources
 	rate     units.Rate
 	duration time.Duration
 	drain    time.Duration

@@ -87,6 +87,7 @@ func newRoot() *cobra.Command {
 		{"measure", "Measure:", []*cobra.Command{newFindLimit(), newReplay(), newTransient()}},
 		{"prepare", "Prepare:", []*cobra.Command{newGenpcap(), newGenconf()}},
 		{"look", "Look:", []*cobra.Command{newDemo()}},
+		{"results", "Results:", []*cobra.Command{newRuns()}},
 		{"other", "Other:", []*cobra.Command{newVersion()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

@@ -41,15 +41,15 @@ func (s *session) load(flag string, r units.Rate) (units.Rate, error) {
 	return load, nil
 }
 
-// lineOf is the part of its port's line that a stream has; 0: unknown.
+// lineOf is the load at which all streams of a stream's port together take its line; 0: unknown.
 func (s *session) lineOf(st stream) units.BitRate {
-	n := 0
+	n := 0.0
 	for _, o := range s.streams {
 		if o.tx == st.tx {
-			n++
+			n += o.weight()
 		}
 	}
-	return s.devices[st.tx].Info.LineRate / units.BitRate(n)
+	return units.BitRate(float64(s.devices[st.tx].Info.LineRate) / n)
 }
 
 // within is a load that no line is too slow for; asked is how it was given.
@@ -122,4 +122,15 @@ func unit(r units.Rate) trial.Unit {
 		return trial.Factor
 	}
 	return trial.WireBits
+}
+
+// shared is a Spec's Share: the streams' factors on the load.
+func (s *session) shared() map[string]float64 {
+	all := map[string]float64{}
+	for _, st := range s.streams {
+		if st.share != 0 {
+			all[st.name] = st.share
+		}
+	}
+	return all
 }

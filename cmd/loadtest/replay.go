@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"math"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,13 +25,14 @@ func newReplay() *cobra.Command {
 		Example: "  loadtest replay -b 100Mbps -D 10 node1.pcap eth2 eth3\n" +
 			"  loadtest replay node1.pcap eth2",
 		RunE: func(c *cobra.Command, args []string) error {
-			streams, err := parseStreams(c.Name(), args, true)
+			streams, err := f.arranged(c, args, true)
 			if err != nil {
 				return err
 			}
 			return f.replay(c, streams, float64(loss))
 		},
 	}
+	f.sources.flags(c.Flags())
 	f.flags(c.Flags(), "the load, per stream (default x1, the captured pace)", "of sending, 0 until Ctrl-C (default one pass through the source)")
 	c.Flags().VarP(&value[units.Loss]{to: &loss, text: "0", parse: parseLoss, kind: "share"}, "loss", "l", "acceptable loss, as 0.5%, 1e-5 or 10ppm")
 	return c
@@ -37,25 +40,35 @@ func newReplay() *cobra.Command {
 
 // replay makes the one trial.
 func (f *common) replay(c *cobra.Command, streams []stream, loss float64) error {
+	own, err := shares(streams)
+	if err != nil {
+		return err
+	}
 	s, err := open(c, f, streams)
 	if err != nil {
 		return err
 	}
 	if f.rate == (units.Rate{}) {
-		f.rate = units.Rate{Kind: units.Factor, Value: 1}
+		if f.rate = own; own == (units.Rate{}) {
+			f.rate = units.Rate{Kind: units.Factor, Value: 1}
+		}
 	}
 	rate, err := s.load("rate", f.rate)
 	if err != nil {
 		s.Close()
 		return err
 	}
-	for _, st := range streams {
+	for _, st := range s.streams {
+		if rate.Kind == units.Factor && st.made != nil {
+			s.Close()
+			return usagef("%s has no pace of its own; give a rate, as -b 1G", st.from())
+		}
 		if rate.Kind == units.Factor && !timed(st.packets) {
 			s.Close()
 			return usagef("%s: its packets carry no times to replay; give a rate, as -b 1G", st.from())
 		}
 	}
-	spec := trial.Spec{Unit: unit(rate), Load: []trial.Point{{Load: rate.Value}}, Duration: f.duration, Interval: f.interval}
+	spec := trial.Spec{Unit: unit(rate), Load: []trial.Point{{Load: rate.Value}}, Share: s.shared(), Duration: f.duration, Interval: f.interval}
 	set := report.Settings{GoalLossRatios: []float64{loss}}
 	if f.timed(c.Flags()) {
 		set.DurationNs = new(int64(f.duration))
@@ -68,11 +81,36 @@ func (f *common) replay(c *cobra.Command, streams []stream, loss float64) error 
 	case rate.Kind == units.Wire && !math.IsInf(rate.Value, 1):
 		set.RateWireBps = report.Number(rate.Value)
 	}
+	if f.dryRun {
+		length := spec.Duration
+		if spec.Loops > 0 {
+			length = s.pass(rate)
+		}
+		return s.plan(s.per(rate), length, length)
+	}
 	if err := s.begin(set); err != nil {
 		return s.end(err)
 	}
-	s.steps = 1
-	res, err := s.runner.Run(c.Context(), spec, s.progress(spec))
+	var all error
+	for i := range s.sized() {
+		if err := s.turn(i); err != nil {
+			all = worse(all, err)
+			break
+		}
+		if err := s.once(c, spec, loss); err != nil {
+			if all = worse(all, err); c.Context().Err() != nil {
+				break
+			}
+		}
+	}
+	return s.end(all)
+}
+
+// once makes one trial, and judges it.
+func (s *session) once(c *cobra.Command, spec trial.Spec, loss float64) error {
+	stop := s.watchLinks()
+	res, err := s.steady(c.Context(), report.Replay, spec)
+	stop()
 	a := s.about(report.Replay, &res)
 	endless := spec.Duration == 0 && spec.Loops == 0
 	verdict := s.verdict(&res, loss)
@@ -92,7 +130,49 @@ func (f *common) replay(c *cobra.Command, streams []stream, loss float64) error 
 		a.Verdict, a.Reason = report.Invalid, not.Reason
 	}
 	_ = s.write(report.TrialOf(spec, &res, a)) // end tells it
-	return s.end(verdict)
+	return verdict
+}
+
+// steady makes a trial, and makes it again where the tester stood still: then it does not count. One of more than a minute,
+// without an end, or in which a link went down is not made again; its books say what came of that.
+func (s *session) steady(ctx context.Context, purpose string, spec trial.Spec) (trial.Result, error) {
+	for again := 0; ; again++ {
+		s.steps++
+		res, err := s.runner.Run(ctx, spec, s.progress(spec))
+		stall := res.Stall()
+		if err != nil || ctx.Err() != nil || stall == "" || linked(&res) != nil {
+			return res, err
+		}
+		if again == mostStalls || res.Elapsed > time.Minute || spec.Duration == 0 && spec.Loops == 0 {
+			s.tell("stall", "", stall)
+			return res, err
+		}
+		a := s.about(purpose, &res)
+		a.Verdict, a.Reason = report.Invalid, stall
+		_ = s.write(report.TrialOf(spec, &res, a)) // end tells it
+	}
+}
+
+// mostStalls is how often a trial is made again because the tester stood still.
+const mostStalls = 3
+
+// pass is how long one pass through the sources takes.
+func (s *session) pass(r units.Rate) (longest time.Duration) {
+	for _, st := range s.streams {
+		var seconds float64
+		frame, _ := s.mean(st)
+		switch n := float64(st.packets.Len()); {
+		case r.Kind == units.Packets:
+			seconds = n / (r.Value * st.weight())
+		case r.Kind == units.Factor:
+			_, span := times(st.packets)
+			seconds = float64(max(span, st.span)) / 1e9 / (r.Value * st.weight())
+		default:
+			seconds = n * 8 * (frame + units.Overhead) / (r.Value * st.weight())
+		}
+		longest = max(longest, time.Duration(seconds*1e9))
+	}
+	return longest
 }
 
 // timed says whether a capture has a pace of its own; a packet alone needs none.

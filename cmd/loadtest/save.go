@@ -55,7 +55,7 @@ func createRun() (*os.File, error) {
 		if _, err := rand.Read(id); err != nil {
 			return nil, err
 		}
-		f, err := os.OpenFile(filepath.Join(dir, hex.EncodeToString(id)+".jsonl"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		f, err := os.OpenFile(filepath.Join(dir, hex.EncodeToString(id)+runEnding), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 		switch {
 		case errors.Is(err, fs.ErrExist) && length < 16:
 			continue
@@ -65,6 +65,7 @@ func createRun() (*os.File, error) {
 		if uid >= 0 {
 			_ = f.Chown(uid, gid)
 		}
+		hold(f)
 		return f, nil
 	}
 }
@@ -98,7 +99,7 @@ func prune(dir string, keep int) {
 	}
 	var runs []run
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && strings.HasSuffix(e.Name(), ".jsonl") && info.Mode().IsRegular() {
+		if info, err := e.Info(); err == nil && strings.HasSuffix(e.Name(), runEnding) && info.Mode().IsRegular() {
 			runs = append(runs, run{e.Name(), info.ModTime().UnixNano()})
 		}
 	}

@@ -4,19 +4,18 @@ import (
 	"context"
 	"errors"
 	"io"
-	"runtime"
-	"runtime/debug"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"loadtest/internal/clock"
-	"loadtest/internal/host"
+	"loadtest/internal/neigh"
 	"loadtest/nic"
 	"loadtest/nic/dial"
 	"loadtest/replay"
 	"loadtest/report"
-	"loadtest/trial"
 )
 
 // A session is a measuring verb under way: open ports, a runner, and the writers of its records.
@@ -27,79 +26,134 @@ type session struct {
 	streams []stream
 	devices map[string]nic.Device
 	clock   clock.Clock
-	runner  trial.Runner
+	hosts   map[string]*neigh.Host
+	runner  *replay.Runner
+	each    []string // of --sizes, as given
+	size    string   // of them, the one at hand
+	label   string   // of the size at hand, "" if there is one only
 
 	begun time.Time
-	zero  int64 // the clock at begun
+	zero  int64      // the clock at begun
+	mu    sync.Mutex // of write
 	sinks []report.Sink
 	close []io.Closer
 	line  *report.Redraw
-	saved string // file of this run
-	steps int    // numbers trials
+	saved string   // file of this run
+	steps int      // numbers trials
+	said  []string // lines of hello
 
 	atLine  bool  // the load is all that a line takes
 	sending bool  // the first record is written, and packets may be sent
 	broken  error // the first error of writing results
 }
 
-// open reads the captures, opens the ports and makes the runner. Nothing is sent. Close undoes it. outputs are files that the
-// verb will write beside those of the common flags.
-func open(c *cobra.Command, common *common, streams []stream, outputs ...output) (*session, error) {
+// open reads the captures, opens the ports, finds the gateways and makes the runner: begin says hello. Close undoes it. With
+// --dry-run it only looks. outputs are files that the verb will write beside those of the common flags.
+func open(c *cobra.Command, common *common, streams []stream, outputs ...output) (_ *session, err error) {
 	s := &session{common: common, verb: c.Name(), command: c, streams: streams}
-	if err := common.check(streams); err != nil {
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	ctx := c.Context()
+	if err := errors.Join(common.allowed(streams), s.checkPorts()); err != nil {
 		return nil, err
 	}
-	if err := heed(c.Context(), func() error { return readCaptures(streams, c.InOrStdin()) }); err != nil {
+	if s.each, err = s.sizeList(streams); err != nil {
 		return nil, err
 	}
-	if err := keepSources(streams, c.InOrStdin(), append(outputs, output{"--json ", common.json})); err != nil {
+	if err := heed(ctx, func() error { return readCaptures(streams, c.InOrStdin()) }); err != nil {
 		return nil, err
 	}
-	var err error
+	if err := errors.Join(s.undivided(), keepSources(streams, c.InOrStdin(), append(outputs, common.files()...))); err != nil {
+		return nil, err
+	}
 	if !c.Flags().Changed("seed") {
 		if s.seed, err = drawSeed(); err != nil {
 			return nil, err
 		}
 	}
-	if s.devices, s.clock, err = dial.Open(c.Context(), ports(streams)...); err != nil {
-		return nil, usageError{err}
+	if s.dryRun {
+		if err := s.look(); err != nil {
+			return nil, err
+		}
+		return s, s.resize(0)
 	}
-	s.process()
-	o := replay.Options{Clock: s.clock, Ports: s.devices, Tag: s.tag, Seed: s.seed, Credit: s.credit, Drain: s.drain, Spin: len(s.cpus) > 0}
-	for _, st := range streams {
-		o.Streams = append(o.Streams, replay.Stream{Name: st.name, Source: st.from(), Packets: st.packets, TX: st.tx, RX: st.rx})
+	if err := s.openPorts(ctx); err != nil {
+		return nil, err
 	}
-	if s.runner, err = replay.New(o); err != nil {
-		s.Close()
-		return nil, usageError{err}
+	if err := s.resize(0); err != nil {
+		return nil, err
 	}
+	s.attend()
 	s.begun, s.zero = time.Now(), s.clock.Now()
 	return s, nil
 }
 
-// process sets what belongs to the whole process: processors enough for threads that never yield, and no collector at work
-// while packets are counted.
-func (s *session) process() {
-	if real, ok := s.clock.(*clock.Real); ok {
-		real.CPUs, real.Spin = s.cpus, len(s.cpus) > 0
-		runtime.GOMAXPROCS(runtime.NumCPU() + 2*len(s.devices))
+// resize makes the packets of the i-th size, of one run if there are no sizes.
+func (s *session) resize(i int) (err error) {
+	streams := s.streams
+	if len(s.each) > 0 {
+		if streams, err = resized(streams, s.each[i]); err != nil {
+			return err
+		}
+		s.size, s.label = s.each[i], streams[0].made.Label()
 	}
-	if s.clock.Virtual() {
-		s.unsent = 0 // there nothing but the device may hold a packet up
+	s.streams = streams
+	return s.prepare(streams)
+}
+
+// turn goes on to the i-th size; begin did so for the first.
+func (s *session) turn(i int) error {
+	if i == 0 {
+		return nil
 	}
-	runtime.GC()
-	debug.SetGCPercent(-1)
-	if memory := host.Read().Memory; memory > 0 {
-		debug.SetMemoryLimit(memory / 4 * 3)
-	} else {
-		debug.SetMemoryLimit(4 << 30)
+	if err := s.resize(i); err != nil {
+		return err
 	}
+	return s.ready(s.command.Context())
+}
+
+// worse is the error of a run of several sizes: what stopped it, then what could not be measured, then what failed.
+func worse(a, b error) error {
+	rank := func(err error) int {
+		return slices.Index([]int{exitPass, exitFail, exitNotMeasured}, exitCode(err))
+	}
+	if r := rank(b); a == nil || r < 0 || r > rank(a) && rank(a) >= 0 {
+		return b
+	}
+	return a
+}
+
+// sized is the number of runs: one for each size.
+func (s *session) sized() int { return max(1, len(s.each)) }
+
+// ready makes the runner for the packets at hand, and says hello.
+func (s *session) ready(ctx context.Context) error {
+	if s.runner != nil {
+		_ = s.runner.Close()
+	}
+	o := replay.Options{Clock: s.clock, Ports: s.devices, Hosts: s.hosts, Tag: s.tag, Seed: s.seed, Credit: s.credit, Drain: s.drain, Spin: len(s.cpus) > 0}
+	for _, st := range s.streams {
+		o.Streams = append(o.Streams, s.replayed(st))
+	}
+	var err error
+	if s.runner, err = replay.New(o); err != nil {
+		return usageError{err}
+	}
+	return s.greet(ctx)
 }
 
 // Close gives the ports back.
 func (s *session) Close() error {
 	var all []error
-	all = append(all, dial.Close(s.devices))
+	if s.runner != nil {
+		all = append(all, s.runner.Close())
+	}
+	if !s.dryRun {
+		all = append(all, dial.Close(s.devices))
+	}
 	for _, c := range s.close {
 		all = append(all, c.Close())
 	}

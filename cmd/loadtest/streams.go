@@ -3,22 +3,32 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"loadtest/internal/gen"
 	"loadtest/packet"
-	"loadtest/pcap"
+	"loadtest/units"
 )
 
-// A stream is one stream as the arguments say it.
+// A stream is one stream as the arguments say it, and what is sent of it.
 type stream struct {
 	name, source string
-	tx, rx       string // names of ports; rx "": only sent
-	packets      *packet.Store
+	tx, rx       string     // names of ports; rx "": only sent
+	rate         units.Rate // its own; zero: that of all
+	share        float64    // of the load; 0 is 1
+
+	made *gen.Spec     // nil: a capture
+	swap bool          // the other direction: addresses swapped
+	side side          // of a capture that is split
+	read *packet.Store // the capture as it was read
+
+	packets     *packet.Store // as they are sent
+	skipped     int           // of the capture, that the port cannot send
+	epoch, span int64         // of a capture that is split, as replay.Stream has them
 }
 
 // stdin is the source that is standard input.
@@ -26,20 +36,32 @@ const stdin = "-"
 
 // from is the source as messages call it.
 func (s stream) from() string {
-	if s.source == stdin {
-		return "standard input"
+	from := s.source
+	if from == stdin {
+		from = "standard input"
 	}
-	return s.source
+	return from + map[side]string{clients: " (clients' side)", servers: " (servers' side)"}[s.side]
 }
 
-// parseStreams reads the arguments of a verb that sends: SOURCE A B, SOURCE PORT in either order, or groups of SOURCE TX RX PORT.
+// captured says whether the packets come from outside.
+func (s stream) captured() bool { return s.read != nil }
+
+// weight is the stream's factor on the load.
+func (s stream) weight() float64 {
+	if s.share == 0 {
+		return 1
+	}
+	return s.share
+}
+
+// parseArgs reads the arguments of a verb that sends: SOURCE A B, SOURCE PORT in either order, or groups of SOURCE TX RX PORT.
 // sendOnly: with two arguments nothing is expected back.
-func parseStreams(verb string, args []string, sendOnly bool) ([]stream, error) {
+func parseArgs(verb string, args []string, sendOnly bool) ([]stream, error) {
 	switch n := len(args); {
 	case n == 2:
 		source, port := args[0], args[1]
 		if isSource(source) == isSource(port) {
-			return nil, usagef("%s%s: of %q and %q exactly one must be a capture file, the other a port", absent(args), verb, source, port)
+			return nil, usagef("%s%s: of %q and %q exactly one must be a capture file or gen, the other a port", absent(args), verb, source, port)
 		}
 		if isSource(port) {
 			source, port = port, source
@@ -105,8 +127,11 @@ func parseGroups(args []string) (streams []stream, err error) {
 	return streams, nil
 }
 
-// isSource says whether an argument can only be a source: a file that is there, or standard input.
+// isSource says whether an argument can only be a source: packets to be made, a file that is there, or standard input.
 func isSource(s string) bool {
+	if gen.Is(s) {
+		return true
+	}
 	info, err := os.Stat(s)
 	return s == stdin || err == nil && !info.IsDir()
 }
@@ -121,35 +146,6 @@ func absent(args []string) string {
 		}
 	}
 	return ""
-}
-
-// readCaptures reads the captures, each file once; in is standard input.
-func readCaptures(streams []stream, in io.Reader) error {
-	read := map[string]*packet.Store{}
-	for i := range streams {
-		s := &streams[i]
-		if s.packets != nil { // generated
-			continue
-		}
-		if read[s.source] == nil {
-			var p *packet.Store
-			var err error
-			switch {
-			case s.source != stdin:
-				p, err = pcap.ReadFile(s.source)
-			case terminal(in):
-				err = errors.New("standard input is a terminal; want a capture, as < FILE")
-			default:
-				p, err = pcap.Read(s.from(), in)
-			}
-			if err != nil {
-				return usageError{err}
-			}
-			read[s.source] = p
-		}
-		s.packets = read[s.source]
-	}
-	return nil
 }
 
 // ports are the names of all ports of the streams, each once.

@@ -33,7 +33,7 @@ func newTransient() *cobra.Command {
 		Example: "  loadtest transient -b 1e9 node1.pcap eth2 eth3\n" +
 			"  loadtest transient -b 1e9 -s 250e6 -D 1 -p ramp_up --bench-file steps.csv node1.pcap sim:wire/a sim:wire/b",
 		RunE: func(c *cobra.Command, args []string) error {
-			streams, err := parseStreams(c.Name(), args, false)
+			streams, err := f.arranged(c, args, false)
 			if err != nil {
 				return err
 			}
@@ -41,7 +41,8 @@ func newTransient() *cobra.Command {
 		},
 	}
 	fs := c.Flags()
-	f.flags(fs, "highest load, per stream (default line rate of the slowest port)", "of one step (default 5s)")
+	f.sources.flags(fs)
+	f.common.flags(fs, "highest load, per stream (default line rate of the slowest port)", "of one step (default 5s)")
 	rateVar(fs, &f.step, "step", "s", "between two loads (default a tenth of --rate)")
 	fs.StringVarP(&f.program, "program", "p", "ramp_up_down", "ramp_up, ramp_down, ramp_up_down or constant")
 	fs.StringVar(&f.bench, "bench-file", "", "write a CSV row for each stream and step to this file")
@@ -63,6 +64,13 @@ func (f *transient) run(c *cobra.Command, streams []stream) error {
 	if err := errors.Join(highest(f.rate, "steps need"), finite("step", f.step)); err != nil {
 		return err
 	}
+	own, err := shares(streams)
+	if err != nil {
+		return err
+	}
+	if f.rate == (units.Rate{}) {
+		f.rate = own
+	}
 	s, err := open(c, &f.common, streams, output{"--bench-file ", f.bench})
 	if err != nil {
 		return err
@@ -76,6 +84,19 @@ func (f *transient) run(c *cobra.Command, streams []stream) error {
 	if err != nil {
 		s.Close()
 		return usageError{err}
+	}
+	if f.dryRun {
+		n := 0
+		for range steps {
+			if n++; f.program == "constant" {
+				break
+			}
+		}
+		length := time.Duration(n)*f.duration + f.warmup
+		if f.program == "constant" {
+			length = 0
+		}
+		return s.plan(fmt.Sprintf("%s up to %s, in steps of %v", f.program, s.per(top), step), length, length)
 	}
 	if f.bench != "" {
 		file, err := os.Create(f.bench)
@@ -97,7 +118,17 @@ func (f *transient) run(c *cobra.Command, streams []stream) error {
 	if err := s.begin(set); err != nil {
 		return s.end(err)
 	}
-	return s.end(f.walk(c, s, unit(top), steps))
+	stop := s.watchLinks()
+	for i := range s.sized() {
+		if err = s.turn(i); err == nil {
+			err = f.walk(c, s, unit(top), steps)
+		}
+		if err != nil {
+			break
+		}
+	}
+	stop()
+	return s.end(err)
 }
 
 // rates resolves the highest load and the step.
@@ -117,10 +148,11 @@ func (f *transient) rates(s *session) (top, step units.Rate, err error) {
 // walk makes one trial for each load.
 func (f *transient) walk(c *cobra.Command, s *session, unit trial.Unit, loads func(func(float64) bool)) error {
 	ctx := c.Context()
-	back := false
+	back, first := false, s.steps
+	var down error // a link, in the latest of such steps
 	for l := range loads {
-		spec := trial.Spec{Unit: unit, Load: []trial.Point{{Load: l}}, Duration: f.duration, Interval: f.interval}
-		if s.steps == 0 && f.warmup > 0 {
+		spec := trial.Spec{Unit: unit, Load: []trial.Point{{Load: l}}, Share: s.shared(), Duration: f.duration, Interval: f.interval}
+		if s.steps == first && f.warmup > 0 {
 			w := spec
 			w.Duration = f.warmup
 			if _, err := s.runner.Run(ctx, w, s.progress(w)); err != nil {
@@ -130,14 +162,13 @@ func (f *transient) walk(c *cobra.Command, s *session, unit trial.Unit, loads fu
 				return ctxError(ctx, nil)
 			}
 		}
-		s.steps++
-		res, err := s.runner.Run(ctx, spec, s.progress(spec))
-		a, down := s.about(report.Ramp, &res), linked(&res)
+		res, err := s.steady(ctx, report.Ramp, spec)
+		a, lost := s.about(report.Ramp, &res), linked(&res)
 		switch {
 		case ctx.Err() != nil:
 			a.Reason = "interrupted"
-		case down != nil:
-			a.Verdict, a.Reason = report.Invalid, down.Error()
+		case lost != nil:
+			a.Verdict, a.Reason = report.Invalid, lost.Error()
 		}
 		if res.Elapsed > 0 {
 			if werr := s.write(report.TrialOf(spec, &res, a)); err == nil {
@@ -151,15 +182,21 @@ func (f *transient) walk(c *cobra.Command, s *session, unit trial.Unit, loads fu
 		if ctx.Err() != nil {
 			return ctxError(ctx, nil)
 		}
-		if down != nil {
-			return down
+		if lost != nil {
+			if err := s.relink(ctx); err != nil {
+				return err
+			}
+			down = lost
 		}
-		if !back && s.steps == 3 {
+		if !back && s.steps == first+3 {
 			break
 		}
 	}
+	if down != nil {
+		return down
+	}
 	if !back {
-		return notMeasured(fmt.Sprintf("nothing came back in %d steps", s.steps))
+		return notMeasured(fmt.Sprintf("nothing came back in %d steps", s.steps-first))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"loadtest/search"
 	"loadtest/trial"
@@ -14,14 +15,8 @@ func (s *session) verdict(r *trial.Result, loss float64) error {
 	if err := s.measured(r); err != nil {
 		return err
 	}
-	if n := r.Missed(); n > 0 {
-		return &search.NotMeasured{Reason: fmt.Sprintf("tester limited: %d packets were dropped in its own receive path", n)}
-	}
-	for i := range r.Streams {
-		st := &r.Streams[i]
-		if share, ok := st.UnsentRatio(); ok && share > float64(s.unsent) {
-			return &search.NotMeasured{Reason: fmt.Sprintf("tester limited: %s sent %d of %d packets", st.Name, st.Sent, st.Intended)}
-		}
+	if err := s.limited(r); err != nil {
+		return err
 	}
 	for i := range r.Streams {
 		st := &r.Streams[i]
@@ -36,6 +31,9 @@ func (s *session) verdict(r *trial.Result, loss float64) error {
 func (s *session) measured(r *trial.Result) error {
 	if err := linked(r); err != nil {
 		return err
+	}
+	if stall := r.Stall(); stall != "" && r.Elapsed <= time.Minute { // a longer one has books that say what came of it
+		return &search.NotMeasured{Reason: stall}
 	}
 	for i := range r.Streams {
 		st := &r.Streams[i]

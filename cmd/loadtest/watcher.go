@@ -12,6 +12,7 @@ import (
 type watcher struct {
 	*session
 	retries  int
+	first    int // trials of sizes before this one
 	max      float64
 	low      float64
 	high     float64
@@ -35,17 +36,19 @@ func (w *watcher) see(e search.Event) {
 	case search.TrialBegan:
 		w.show(w.verb, e, trial.Sample{})
 	case search.Sampled:
-		_ = w.write(report.SampleOf(e.Trial, w.clock.Now()-w.zero-int64(e.Sample.At), e.Sample, w.sentOnly()...)) // the session's end tells it
+		_ = w.write(report.SampleOf(w.first+e.Trial, w.clock.Now()-w.zero-int64(e.Sample.At), e.Sample, w.sentOnly()...)) // the session's end tells it
 		w.show(w.verb, e, e.Sample)
 	case search.WarmupEnded:
 		w.record(report.Warmup, e)
 	case search.TrialEnded:
 		w.record(report.Search, e)
+	default:
+		w.linkEvent(e)
 	}
 }
 
 func (w *watcher) record(purpose string, e search.Event) {
-	w.steps = e.Trial
+	w.steps = w.first + e.Trial
 	a := w.about(purpose, &e.Result)
 	a.Reason = e.Reason
 	load := e.Spec.At(0)
@@ -61,7 +64,7 @@ func (w *watcher) record(purpose string, e search.Event) {
 			if w.decided == nil {
 				w.decided = map[float64]int{}
 			}
-			w.decided[load] = e.Trial
+			w.decided[load] = w.steps
 		}
 		switch {
 		case e.Verdict == search.Pass:
@@ -77,7 +80,7 @@ func (w *watcher) show(label string, e search.Event, sample trial.Sample) {
 	if w.line == nil {
 		return
 	}
-	s := report.State{Label: label, Done: -1, Trial: e.Trial, RateWireBps: e.Spec.At(0), Low: w.low, High: w.high, Elapsed: time.Since(w.begun)}
+	s := report.State{Label: label, Done: -1, Trial: w.first + e.Trial, RateWireBps: e.Spec.At(0), Low: w.low, High: w.high, Elapsed: time.Since(w.begun)}
 	if s.High == 0 {
 		s.High = w.max
 	}

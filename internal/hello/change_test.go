@@ -148,13 +148,19 @@ func FuzzTuple(f *testing.F) {
 }
 
 // FuzzFind: where they are expected, exactly those frames are found plain that the receiver of a trial takes for received, and those
-// whose addresses were translated. Elsewhere only a tag is so sure. Those of another run are nobody's.
+// whose addresses were translated. Elsewhere only a tag is so sure. Those of another run are nobody's. What is not ours is heard.
 func FuzzFind(f *testing.F) {
 	f.Add(udp("10.0.0.1:7", "10.1.0.1:9"), -18, true, uint8(0))
 	f.Add(udp("10.0.0.2:7", "10.1.0.1:9"), 0, false, uint8(0))
 	f.Add(udp("10.0.0.9:7", "10.1.0.1:9"), 0, false, uint8(0))
 	f.Add(append(udp("10.0.0.9:7", "10.1.0.1:9"), make([]byte, 40)...), -20, true, uint8(0))
 	f.Add(udp("10.0.0.1:7", "10.1.0.1:9"), -18, true, uint8(9))
+	quote := slices.Concat(make([]byte, 12), []byte{8, 0, 0x45, 0, 0, 74, 0, 0, 0, 0, 64, 1, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 3, 1, 0, 0, 0, 0, 0, 0},
+		udp("10.0.0.1:7", "10.1.0.1:9")[14:])
+	f.Add(quote, -18, true, uint8(0))
+	broken := slices.Clone(quote)
+	broken[42] = 0x41 // 4 bytes of header
+	f.Add(broken, 0, false, uint8(0))
 	f.Fuzz(func(t *testing.T, b []byte, at int, put bool, lane uint8) {
 		const magic = 0xa5c3
 		if at < 0 {
@@ -190,6 +196,15 @@ func FuzzFind(f *testing.F) {
 		}
 		if v == match.Late && (!ok || found.stream != nil) {
 			t.Fatalf("a packet of another run is found: %+v", found)
+		}
+		p := r.port("b")
+		p.hear(&packet.Frame{Data: b}, 10)
+		told := len(st.told) > 0
+		if heard := p.heard.String() != "nothing"; heard == (ok && !told) {
+			t.Fatalf("found %v, told of one of ours %v, heard %s", ok, told, p.heard.String())
+		}
+		if back := st.back == 1; !told && back != plain {
+			t.Fatalf("back %v, found plain %v", back, plain)
 		}
 		if found, ok := r.known.find(arrive(b, "a", 10)); ok && found.plain && found.stream != nil && v != match.Tagged {
 			t.Fatalf("at a: found %+v; match says %d", found, v)

@@ -86,7 +86,8 @@ func (p pkt) build(t testing.TB) []byte {
 		payload[i] = p.fill
 	}
 	buf := gopacket.NewSerializeBuffer()
-	if err := gopacket.SerializeLayers(buf, gopacket.SerializeOptions{FixLengths: true, ComputeChecksums: true}, append(all, gopacket.Payload(payload))...); err != nil {
+	o := gopacket.SerializeOptions{FixLengths: true, ComputeChecksums: true}
+	if err := gopacket.SerializeLayers(buf, o, append(all, gopacket.Payload(payload))...); err != nil {
 		t.Fatal(err)
 	}
 	b := slices.Clone(buf.Bytes())

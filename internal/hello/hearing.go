@@ -81,7 +81,9 @@ func (p *port) toldOf(a *arrival) bool {
 	if len(refs) == 0 {
 		return false
 	}
-	refs[0].stream.told.add(diagnose.Told{Type: q.Type, Code: q.Code, V6: q.V6, From: q.From, Port: p.name, MTU: q.MTU, Gateway: q.Gateway}, p.run.round)
+	sender := max(0, slices.IndexFunc(refs, func(r ref) bool { return r.stream.TX == p.name })) // of those that send the same
+	told := diagnose.Told{Type: q.Type, Code: q.Code, V6: q.V6, From: q.From, Port: p.name, MTU: q.MTU, Gateway: q.Gateway}
+	refs[sender].stream.told.add(told, p.run.round)
 	return true
 }
 

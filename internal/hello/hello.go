@@ -79,11 +79,11 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		steppers = append(steppers, p)
 	}
 	began := o.Clock.Now()
-	if start := began; o.Clock.Virtual() {
-		r.begin(start)
-	} else {
-		r.begin(start + int64(time.Millisecond)) // every thread is up before the first packet is due
+	start := began
+	if !o.Clock.Virtual() {
+		start += int64(time.Millisecond) // every thread is up before the first packet is due
 	}
+	r.begin(start)
 	if err := o.Clock.Run(ctx, steppers...); err != nil {
 		return Result{}, err
 	}

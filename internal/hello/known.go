@@ -84,7 +84,7 @@ func (k *known) find(a *arrival) (f found, ok bool) {
 // tagged knows a packet by the tag at its end, as package match does.
 func (k *known) tagged(a *arrival) (r ref, ok bool) {
 	at := a.h.End - packet.TagLen
-	if !a.ip() || a.h.Fragment || at < a.h.L4 || a.h.End > len(a.b) {
+	if !a.ip() || a.h.Fragment || at < a.h.L4 || a.h.End > len(a.b) || a.h.Quotes(a.b) {
 		return r, false
 	}
 	return k.read(a.b[at:])

@@ -93,10 +93,22 @@ func TestOneArm(t *testing.T) {
 			o.Streams = []hello.Stream{there(t, 4, ports(pkt{}))}
 			o.Streams[0].RX = "a"
 			r := run(t, o)
-			if b := r.Streams[0]; b.Back != tt.back || len(r.Seen.Streams[0].Told) != 1-tt.back/4 || r.Seen.Streams[0].Wrong != nil {
-				t.Errorf("%d back, told %v; want %d", b.Back, r.Seen.Streams[0].Told, tt.back)
+			if b, s := r.Streams[0], r.Seen.Streams[0]; b.Back != tt.back || len(s.Told) != 1-tt.back/4 || s.Wrong != nil {
+				t.Errorf("%d back, told %v, wrong %v; want %d", b.Back, s.Told, s.Wrong, tt.back)
 			}
 		})
+	}
+}
+
+// TestTwins: of two streams that send the same, ICMP is about the one that leaves where it comes in.
+func TestTwins(t *testing.T) {
+	o, _ := lab(icmp(3, 1, 0, 28))
+	o.Streams = []hello.Stream{there(t, 4, ports(pkt{})), there(t, 4, ports(pkt{}))}
+	o.Streams[1].Name, o.Streams[1].TX, o.Streams[1].RX = "b→a", "b", "a"
+	for i, s := range run(t, o).Seen.Streams {
+		if len(s.Told) != 1 || s.Told[0].Port != s.TX || s.Told[0].Packets != 4 {
+			t.Errorf("stream %d was told %+v; want 4 at %s", i, s.Told, s.TX)
+		}
 	}
 }
 
@@ -127,8 +139,9 @@ func TestOwn(t *testing.T) {
 	o.Streams = []hello.Stream{there(t, 4, ports(pkt{}))}
 	r := run(t, o)
 	for i, p := range r.Seen.Ports {
-		if offered := []int64{5, 1}[i]; p.Heard.String() != "nothing" || p.Neighbors != nil || p.Questions != nil || p.Offered != offered {
-			t.Errorf("%s: heard %s, %v, %v, %d offered; want nothing, and %d offered", p.Name, p.Heard.String(), p.Neighbors, p.Questions, p.Offered, offered)
+		heard, offered := p.Heard.String(), []int64{5, 1}[i]
+		if heard != "nothing" || p.Neighbors != nil || p.Questions != nil || p.Offered != offered {
+			t.Errorf("%s: heard %s, %v, %v, %d offered; want nothing, and %d offered", p.Name, heard, p.Neighbors, p.Questions, p.Offered, offered)
 		}
 	}
 }

@@ -54,7 +54,8 @@ func TestRounds(t *testing.T) {
 			}
 			return wire(in, b, now)
 		}, 10 * time.Second, 10 * time.Second, 10, "a→b 0 of 4 back, b→a 4 of 4 back; bridged: nothing changed"},
-		{"time for a part of a round alone", wire, 51500 * time.Microsecond, time.Millisecond, 0.5, "a→b 2 of 2 back, b→a 2 of 2 back; bridged: nothing changed"},
+		{"time for a part of a round alone", wire, 51500 * time.Microsecond, time.Millisecond, 0.5,
+			"a→b 2 of 2 back, b→a 2 of 2 back; bridged: nothing changed"},
 		{"time for one", wire, 10 * time.Millisecond, 0, 0.25, "a→b 1 of 1 back, b→a 1 of 1 back; bridged: nothing changed"},
 		{"first round alone", drop, time.Second, time.Second, 1, "a→b 0 of 4 back, b→a 0 of 4 back"},
 	} {

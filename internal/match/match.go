@@ -93,12 +93,13 @@ func (t *Table) slot(key uint64) int {
 	return i
 }
 
-// Match says what a frame is. A fragment is none of ours, whatever stands at its end: what was sent whole has not come back.
+// Match says what a frame is. A fragment is none of ours, whatever stands at its end: what was sent whole has not come back. Neither
+// is an ICMP error that quotes one of ours to its end.
 func (t *Table) Match(b []byte) (hit Hit) {
 	h, ok := packet.Parse(b)
 	ip := ok && (h.Type == packet.TypeIPv4 || h.Type == packet.TypeIPv6)
 	if at := h.End - packet.TagLen; ip && !h.Fragment && at >= h.L4 && h.End <= len(b) &&
-		binary.BigEndian.Uint16(b[at+2:]) == t.Magic {
+		binary.BigEndian.Uint16(b[at+2:]) == t.Magic && !h.Quotes(b) {
 		tag, whole := packet.ReadTag(b[at:h.End])
 		hit.Lane, hit.Seq, hit.Nanos = tag.Lane, tag.Seq, tag.Nanos
 		switch {

@@ -127,6 +127,7 @@ func TestMatch(t *testing.T) {
 		{"another lane's", tagged(packet.Tag{Magic: magic, Lane: 4, Trial: 9}), Hit{Verdict: Astray, Lane: 4}},
 		{"another run's", tagged(packet.Tag{Magic: magic + 1, Lane: 3, Trial: 9}), Hit{Kind: IPv4UDP}},
 		{"damaged", broken, Hit{Verdict: Corrupt, Lane: 3, Nanos: 1}},
+		{"quoted to its end", frame(t, ether(layers.EthernetTypeIPv4), ip4(1), &layers.ICMPv4{TypeCode: layers.CreateICMPv4TypeCode(11, 0)}, gopacket.Payload(good[14:])), Hit{Kind: IPv4ICMP}},
 		{"cut", good[:len(good)-1], Hit{Kind: IPv4UDP}},
 		{"by flow", known, Hit{Verdict: ByFlow, Flow: 1}},
 	} {

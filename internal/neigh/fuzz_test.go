@@ -133,12 +133,13 @@ func mend(b []byte) []byte {
 func kinds(t testing.TB) map[string][]byte {
 	multi := [6]byte{0x33, 0x33, 0xff, 0, 0, 2}
 	return map[string][]byte{
-		"UDP":   frame(t, port, device, nil, v4("198.18.0.1", "198.18.0.2", 17), &layers.UDP{SrcPort: 1, DstPort: 2}),
-		"ARP":   frame(t, all, device, nil, arp(1, device, addr("198.18.0.1"), nobody, addr("198.18.9.9"))),
-		"NS":    frame(t, multi, device, nil, join(v6("fe80::1", "ff02::1:ff00:2", 255), solicit("2001:db8::2", device))...),
-		"ping":  frame(t, port, device, nil, join(v4("198.18.0.1", "198.18.0.2", 1), icmp(8, "hello"))...),
-		"NA":    frame(t, port, device, nil, join(v6("fe80::1", "2001:db8::2", 255), advertise("fe80::1", 0x60, device))...),
-		"claim": frame(t, all, stray, nil, arp(1, stray, addr("198.18.0.2"), nobody, addr("198.18.0.2"))),
+		"UDP":          frame(t, port, device, nil, v4("198.18.0.1", "198.18.0.2", 17), &layers.UDP{SrcPort: 1, DstPort: 2}),
+		"ARP":          frame(t, all, device, nil, arp(1, device, addr("198.18.0.1"), nobody, addr("198.18.9.9"))),
+		"NS":           frame(t, multi, device, nil, join(v6("fe80::1", "ff02::1:ff00:2", 255), solicit("2001:db8::2", device))...),
+		"ping":         frame(t, port, device, nil, join(v4("198.18.0.1", "198.18.0.2", 1), icmp(8, "hello"))...),
+		"ping of IPv6": frame(t, port, device, nil, join(v6("fe80::1", "2001:db8::2", 64), echo6(128, "hello"))...),
+		"NA":           frame(t, port, device, nil, join(v6("fe80::1", "2001:db8::2", 255), advertise("fe80::1", 0x60, device))...),
+		"claim":        frame(t, all, stray, nil, arp(1, stray, addr("198.18.0.2"), nobody, addr("198.18.0.2"))),
 	}
 }
 

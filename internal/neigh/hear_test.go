@@ -104,6 +104,7 @@ func TestHear(t *testing.T) {
 		{"NS from nowhere to one", frame(t, port, device, nil, join(v6("::", "2001:db8::2", 255), solicit("2001:db8::2", nobody))...), "", false},
 		{"NS with an empty option", frame(t, multi, device, nil, join(v6("fe80::1", group2, 255), icmp6(135, solicit("2001:db8::2", device)[1], gopacket.Payload("\x01\x00......")))...), "", false},
 		{"NS cut short", frame(t, multi, device, nil, join(v6("fe80::1", group2, 255), icmp6(135, gopacket.Payload("\x00\x00\x00\x00 2001:db8::2")))...), "", false},
+		{"NS in part", ns(nil, "fe80::1", group2, "2001:db8::2", device, 255)[:80], "", false},
 		{"NS for the gateway", ns(nil, "2001:db8::9", "ff02::1:ff00:1", "fe80::1", device, 255), "", false},
 		{"NS of who says to be us", ns(nil, "2001:db8::2", group2, "2001:db8::2", device, 255), "", false},
 		{"NS of this port", frame(t, multi, port, nil, join(v6("2001:db8::2", group2, 255), solicit("2001:db8::2", port))...), "", true},

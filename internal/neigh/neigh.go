@@ -28,7 +28,7 @@ type Options struct {
 
 	Own      func([6]byte) bool // MAC addresses of all the tester's ports; nil: only this port's
 	Every    time.Duration      // between announcements; default 30 s
-	MaxFrame int                // bytes without FCS and VLAN tag, default 1514, at most 9216; longer answers are not made
+	MaxFrame int                // bytes without FCS and VLAN tag, default 1514, of 128 to 9216; longer answers are not made
 }
 
 // Counts are what was answered.
@@ -87,7 +87,7 @@ func NewHost(o Options) *Host {
 	if o.MaxFrame <= 0 {
 		o.MaxFrame = 1514
 	}
-	o.MaxFrame = min(o.MaxFrame, 9216)
+	o.MaxFrame = min(max(o.MaxFrame, 128), 9216)
 	h := &Host{o: o, conflicts: make([]Conflict, 0, conflictsMax), due: clock.Never, announceAt: clock.Never}
 	h.ring.open(o.MaxFrame)
 	for _, a := range o.Addresses {

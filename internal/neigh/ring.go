@@ -25,7 +25,7 @@ type ring struct {
 }
 
 func (r *ring) open(maxFrame int) {
-	r.stride = max(maxFrame, minFrame) + 4 // for a VLAN tag
+	r.stride = maxFrame + 4 // for a VLAN tag
 	r.bytes = make([]byte, slots*r.stride)
 }
 

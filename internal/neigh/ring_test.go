@@ -88,11 +88,33 @@ func TestFlushErrors(t *testing.T) {
 	}
 }
 
+// TestDropped: an answer that finds the ring full is counted, whatever it is.
+func TestDropped(t *testing.T) {
+	for _, name := range []string{"ARP", "NS", "ping", "ping of IPv6"} {
+		o := tester(t, "198.18.0.2/16", "2001:db8::2/64")
+		o.Serves = served
+		h := neigh.NewHost(o)
+		for range 65 {
+			h.Hear(kinds(t)[name], 0)
+		}
+		if c := h.Counts(); c.Dropped != 1 || c.ARP+c.ND+c.Ping != 64 {
+			t.Errorf("%s 65 times: %+v, want 64 answers", name, c)
+		}
+	}
+	h := neigh.NewHost(tester(t))
+	for i := range int64(65) {
+		h.Announce()
+		if next, want := h.Step(i), i+map[bool]int64{true: 30e9, false: 1e6}[i < 64]; next != want {
+			t.Errorf("after %d announcements Step = %d, want %d", i, next, want)
+		}
+	}
+}
+
 func TestMaxFrame(t *testing.T) {
 	for _, tt := range []struct {
 		max, size int // of a ping, in bytes without VLAN tag
 		answered  bool
-	}{{0, 1514, true}, {0, 1515, false}, {100, 100, true}, {100, 101, false}, {9014, 9014, true}, {1 << 16, 9216, true}, {1 << 16, 9217, false}} {
+	}{{0, 1514, true}, {0, 1515, false}, {100, 128, true}, {200, 200, true}, {200, 201, false}, {9014, 9014, true}, {1 << 16, 9216, true}, {1 << 16, 9217, false}} {
 		o := tester(t, "198.18.0.2/16", "2001:db8::2/64,vlan=7")
 		o.MaxFrame = tt.max
 		h := neigh.NewHost(o)

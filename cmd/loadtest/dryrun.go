@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"loadtest/units"
+)
+
+// plan says what a run would be, and sends nothing: streams, sizes, loads, time, memory. least and most are the time that trials
+// take, of one size; most 0: until Ctrl-C.
+func (s *session) plan(loads string, least, most time.Duration) error {
+	if err := s.writeTest(); err != nil {
+		return err
+	}
+	out := s.command.OutOrStdout()
+	memory := int64(0)
+	for i := range s.streams {
+		st := &s.streams[i]
+		word := ""
+		if i == 0 {
+			word = "streams"
+		}
+		to := "sent only"
+		if st.rx != "" {
+			to = "expected at " + st.rx
+		}
+		frame, tagged := s.mean(*st)
+		size := fmt.Sprintf("%.4g B with FCS", frame+units.FCS)
+		if len(s.each) > 0 {
+			size = "sizes " + s.sizes
+		}
+		fmt.Fprintf(out, "%-8s %s: %s, %d packets, %s, %.3g %% with room for a tag; out of %s, %s%s%s\n", word, st.name, st.from(),
+			st.packets.Len(), size, 100*tagged, st.tx, to, st.dryShare(), st.drySkipped())
+		memory += 2*(st.packets.Bytes()+16*int64(st.packets.Len())) + laneMemory
+	}
+	fmt.Fprintf(out, "%-8s %s\n", "loads", loads)
+	runs := time.Duration(s.sized())
+	switch {
+	case most == 0:
+		fmt.Fprintf(out, "%-8s until Ctrl-C\n", "time")
+	case least == most:
+		fmt.Fprintf(out, "%-8s about %v\n", "time", said(least*runs))
+	default:
+		fmt.Fprintf(out, "%-8s %v to %v\n", "time", said(least*runs), said(most*runs))
+	}
+	fmt.Fprintf(out, "%-8s about %.3g MB\n", "memory", float64(memory)/1e6)
+	_, err := fmt.Fprintln(out, "nothing was opened or sent")
+	return err
+}
+
+// laneMemory is what a stream takes beside its packets: two histograms of 2560 cells, its window of sequence numbers.
+const laneMemory = 2*2560*8 + 1<<17
+
+func (st *stream) dryShare() string {
+	if st.share == 0 || st.share == 1 {
+		return ""
+	}
+	return fmt.Sprintf(", at %.4g of the load", st.share)
+}
+
+func (st *stream) drySkipped() string {
+	if st.skipped == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d packets skipped", st.skipped)
+}
+
+// said rounds a time to what one wants to know of it.
+func said(d time.Duration) string {
+	switch {
+	case d >= time.Minute:
+		d = d.Round(time.Second)
+	case d >= time.Second:
+		d = d.Round(100 * time.Millisecond)
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
+}
+
+// per is a load in bits and packets of the stream with the longest packets.
+func (s *session) per(r units.Rate) string {
+	text := r.String()
+	if r.Kind == units.Wire {
+		frame := 0.0
+		for _, st := range s.streams {
+			f, _ := s.mean(st)
+			frame = max(frame, f)
+		}
+		text = fmt.Sprintf("%v (%.4g packets/s of %.4g B)", r, r.Value/8/(frame+units.Overhead), frame+units.FCS)
+	}
+	return text + " per stream"
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"loadtest/internal/gen"
+	"loadtest/packet"
+	"loadtest/pcap"
+)
+
+// arranged are the streams that the arguments, --stream and -f say, in the pair form both ways or split.
+func (a *sources) arranged(c *cobra.Command, args []string, sendOnly bool) (streams []stream, err error) {
+	if err := a.readTest(c, args); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(a.streams) > 0 && len(args) > 0:
+		return nil, usagef("%s: %s beside --stream: want one or the other", c.Name(), strings.Join(args, " "))
+	case len(a.streams) > 0:
+		streams = slices.Clone(a.streams)
+	default:
+		if streams, err = parseArgs(c.Name(), args, sendOnly); err != nil {
+			return nil, err
+		}
+	}
+	for i := range streams {
+		s := &streams[i]
+		if !gen.Is(s.source) {
+			continue
+		}
+		made, err := gen.Parse(s.source)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		s.made = &made
+	}
+	a.given = slices.Clone(streams)
+	if a.both || a.split != "" && a.split != "no" {
+		if len(streams) != 1 || streams[0].rx == "" {
+			return nil, usagef("%s belongs to the form SOURCE A B", map[bool]string{true: "--both", false: "--split"}[a.both])
+		}
+		streams = append(streams, streams[0])
+		back := &streams[1]
+		back.tx, back.rx, back.name = back.rx, back.tx, ""
+		back.title()
+		switch {
+		case a.both && a.split != "" && a.split != "no":
+			return nil, usagef("--both and --split exclude each other: a capture that is split goes both ways already")
+		case a.split != "" && back.made != nil:
+			return nil, usagef("--split: %s has one side only; both directions at once: --both", back.source)
+		case back.tx == back.rx:
+			return nil, usagef("%s and %s are one port: nothing goes both ways", back.tx, back.rx)
+		case a.both:
+			back.swap = true
+		default:
+			streams[0].side, back.side = clients, servers
+		}
+	}
+	return streams, nil
+}
+
+// readCaptures reads the captures, each file once; in is standard input.
+func readCaptures(streams []stream, in io.Reader) error {
+	read := map[string]*packet.Store{}
+	for i := range streams {
+		s := &streams[i]
+		if s.made != nil || s.packets != nil { // generated
+			continue
+		}
+		if read[s.source] == nil {
+			var p *packet.Store
+			var err error
+			switch {
+			case s.source != stdin:
+				p, err = pcap.ReadFile(s.source)
+			case terminal(in):
+				err = errors.New("standard input is a terminal; want a capture, as < FILE")
+			default:
+				p, err = pcap.Read(s.from(), in)
+			}
+			if err != nil {
+				return usageError{err}
+			}
+			if p.Len() == 0 {
+				return usagef("%s holds no packets: nothing to send for stream %s", s.from(), s.name)
+			}
+			read[s.source] = p
+		}
+		s.read = read[s.source]
+	}
+	return nil
+}
+
+// sizeList reads --sizes, as they were given.
+func (a *sources) sizeList(streams []stream) (labels []string, err error) {
+	if a.sizes == "" {
+		return nil, nil
+	}
+	for _, s := range streams {
+		if s.made == nil {
+			return nil, usagef("--sizes: %s is a capture, whose sizes are what they are; want gen sources", s.from())
+		}
+	}
+	for _, size := range strings.Split(a.sizes, ",") {
+		size = strings.TrimSpace(size)
+		if _, err := streams[0].made.With(size); err != nil {
+			return nil, usagef("--sizes %w", err)
+		}
+		if slices.Contains(labels, size) {
+			return nil, usagef("--sizes %s: %s stands twice", a.sizes, size)
+		}
+		labels = append(labels, size)
+	}
+	return labels, nil
+}
+
+// resized are the streams at one of the sizes.
+func resized(streams []stream, size string) ([]stream, error) {
+	streams = slices.Clone(streams)
+	for i := range streams {
+		made, err := streams[i].made.With(size)
+		if err != nil {
+			return nil, usagef("--sizes %w", fmt.Errorf("of %s: %w", streams[i].source, err))
+		}
+		streams[i].made = &made
+	}
+	return streams, nil
+}
