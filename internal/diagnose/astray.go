@@ -30,7 +30,10 @@ func unrecognised(s *Seen, st *Stream) (all []Finding) {
 		switch o.How {
 		case Cut:
 			text = fmt.Sprintf("cut (%s)", o.In)
-			mend = fmt.Sprintf("a larger MTU on the device and at %s, %d for these; or smaller packets", st.RX, st.Size-packet.EtherLen)
+			mend = "have what cuts them, a mirror port or a capture, pass all of a packet; or smaller packets"
+		case Fragment:
+			text = fmt.Sprintf("in fragments (%s)", o.In)
+			mend = fmt.Sprintf("an MTU of %d on the device; or smaller packets", st.Size-packet.EtherLen)
 		case Changed:
 			text = fmt.Sprintf("changed (%s)", o.In)
 			mend = "--tag never knows them by addresses and ports alone"
@@ -73,11 +76,14 @@ func wrongMAC(s *Seen, st *Stream) []Finding {
 	n := p.Neighbors[i]
 	text := fmt.Sprintf("%s is sent to %s, but %s hears %s", st.Source, mac(st.To), p.Name, mac(n.MAC))
 	mend := fmt.Sprintf("--mac-dst %s=%s", p.Name, mac(n.MAC))
+	if n.IP.IsValid() {
+		text += fmt.Sprintf(" (%s)", n.IP)
+	}
 	switch {
 	case len(p.Gateways) > 0:
 		mend = fmt.Sprintf("--mac-dst %s=gw", p.Name)
-	case n.IP.IsValid():
-		text += fmt.Sprintf(" (%s)", n.IP)
+	case n.IP.IsValid() && !st.Captured:
+		mend += ", or " + gatewayIs(p, st, n.IP)
 	}
 	return []Finding{{WrongMAC, st.Name, p.Name, text, mend}}
 }

@@ -41,15 +41,21 @@ func ip(port, command string) string {
 // notLeaving wants most frames to be stuck: a few that are cannot be why nothing comes back.
 func notLeaving(s *Seen, st *Stream) []Finding {
 	p := s.port(st.TX)
+	untaken := 2*st.Sent < st.Due && !p.Down
 	stuck := p.Driver >= 0 && 2*p.Driver < p.Offered
-	if failed := 2*p.TxErrors > p.Offered; p.Offered == 0 || !stuck && !failed {
+	failed := p.Offered > 0 && 2*p.TxErrors > p.Offered
+	if !untaken && !stuck && !failed {
 		return nil
+	}
+	text := p.sent()
+	if untaken {
+		text = fmt.Sprintf("it took %d of %d", st.Sent, st.Due)
 	}
 	mend := "the counters of its driver say why"
 	if command := ip(p.Name, "-s -s link show %s"); command != "" {
 		mend = command + " and ethtool -S say why"
 	}
-	return []Finding{{NotLeaving, "", p.Name, fmt.Sprintf("frames do not leave %s: %s", p.Name, p.sent()), mend}}
+	return []Finding{{NotLeaving, "", p.Name, fmt.Sprintf("frames do not leave %s: %s", p.Name, text), mend}}
 }
 
 // sent is what became of the frames that were given to a port: "driver sent 60 of 100, 40 errors".
@@ -85,27 +91,4 @@ func blocked(s *Seen, st *Stream) (all []Finding) {
 // hears says whether frames of a kind came in, or somebody is known for them.
 func (p *Port) hears(k match.Kind) bool {
 	return p.Heard.counts(k) > 0 || slices.ContainsFunc(p.Neighbors, func(n Neighbor) bool { return n.Role == k.String() })
-}
-
-// silence is what is left to say where nothing speaks for another cause.
-func silence(s *Seen, st *Stream) []Finding {
-	ports := s.ports(st)
-	var deaf []string
-	for _, p := range ports {
-		if len(p.Heard.groups) == 0 {
-			deaf = append(deaf, p.Name)
-		}
-	}
-	slices.Sort(deaf) // both directions say the same
-	switch {
-	case len(ports) == 0:
-		return nil
-	case len(deaf) == 2:
-		return []Finding{{Silence, "", st.RX, strings.Join(deaf, " and ") + " hear nothing at all: they lead elsewhere, or the device is off",
-			"other ports (loadtest ports), cables, power"}}
-	case slices.Contains(deaf, st.RX):
-		return []Finding{{Silence, "", st.RX, st.RX + " hears nothing at all: it leads elsewhere, or the device does not forward",
-			"another port (loadtest ports), or the device's routes and filters"}}
-	}
-	return []Finding{{Silence, "", st.RX, "the device drops the packets, or never gets them", "its counters, routes and filters say which"}}
 }

@@ -12,7 +12,7 @@ import (
 // nextHop looks for questions that nobody answers. Probes want no answer.
 func nextHop(s *Seen, st *Stream) (all []Finding) {
 	for _, p := range s.ports(st) {
-		open := p.open()
+		open := slices.DeleteFunc(p.open(), func(q Question) bool { return p.Name != st.RX && !st.concerns(q) })
 		if len(open) == 0 {
 			continue
 		}
@@ -20,13 +20,14 @@ func nextHop(s *Seen, st *Stream) (all []Finding) {
 			foreign := func(q Question) int { return one(st.ToIP.IsValid() && q.Target.Is4() != st.ToIP.Is4()) }
 			return cmp.Or(foreign(a)-foreign(b), cmp.Compare(b.Packets, a.Packets))
 		})
-		more := -1 // besides the first
-		for _, q := range open {
-			more += one(q.ND == open[0].ND)
-		}
-		all = append(all, looksFor(p, open[0], more))
+		all = append(all, looksFor(p, st, open))
 	}
 	return all
+}
+
+// concerns tells whether who gets a stream's packets may ask because of them: it has something to say to their sender.
+func (st *Stream) concerns(q Question) bool {
+	return (st.To == q.From || st.To[0]&1 != 0) && st.ToIP.IsValid() && st.ToIP.Is4() == q.Target.Is4()
 }
 
 // open are the questions that nobody answers, each address once.
@@ -61,11 +62,14 @@ func kindOf(q Question) match.Kind {
 	return match.ARP
 }
 
-// looksFor is the finding about a question at a port, where so many more addresses are asked for.
-func looksFor(p *Port, q Question, more int) Finding {
+// looksFor is the finding about the first of the questions at a port, and how many more need an address of their own.
+func looksFor(p *Port, st *Stream, open []Question) Finding {
+	q := open[0]
 	text := "the device looks for its next hop"
 	bits := subnet(q.Target, q.Asker).Bits()
-	if a := p.addr(q.Target); a.IsValid() {
+	if p.Name != st.RX {
+		text = fmt.Sprintf("the device looks for %s, to say something to the sender", q.Target)
+	} else if a := p.addr(q.Target); a.IsValid() {
 		text += fmt.Sprintf(" %s, %s answers only for %s", q.Target, p.Name, a.Addr())
 		if a.Contains(q.Target) {
 			bits = a.Bits()
@@ -76,6 +80,10 @@ func looksFor(p *Port, q Question, more int) Finding {
 	mend := fmt.Sprintf("--addr %s=%s/%d", p.Name, q.Target, bits)
 	if gw := q.Asker; gw.IsLinkLocalUnicast() || netip.PrefixFrom(q.Target, bits).Masked().Contains(gw) {
 		mend += fmt.Sprintf(",gw=%s", gw)
+	}
+	more := 0
+	for _, o := range open[1:] {
+		more += one(o.ND == q.ND && !(o.End && netip.PrefixFrom(q.Target, bits).Masked().Contains(o.Target)))
 	}
 	if more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
@@ -105,9 +113,13 @@ func ours(p *Port) string {
 	return fmt.Sprintf("%s at %s", p.Addrs[0].Addr(), p.Name)
 }
 
-// gatewayIs is the flag that sends packets of a port to a gateway.
-func gatewayIs(p *Port, gw netip.Addr) string {
-	if a := p.addr(gw); a.IsValid() {
+// gatewayIs is the flag that sends a stream's packets to a gateway.
+func gatewayIs(p *Port, st *Stream, gw netip.Addr) string {
+	a := p.addr(gw)
+	if n := network(gw); !a.IsValid() && (n.Contains(st.FromIP) || gw.IsLinkLocalUnicast() && gw.Is4() == st.FromIP.Is4()) {
+		a = netip.PrefixFrom(st.FromIP, n.Bits())
+	}
+	if a.IsValid() {
 		return fmt.Sprintf("--addr %s=%s,gw=%s", p.Name, a, gw)
 	}
 	return fmt.Sprintf("--addr %s=IP/%d,gw=%s", p.Name, network(gw).Bits(), gw)

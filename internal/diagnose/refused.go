@@ -41,8 +41,8 @@ const (
 	other meaning = iota
 	noRoute
 	noHost
-	itself // the destination is who says so
-	prohibited
+	itself     // the destination is who says so
+	prohibited // by a filter, whose default is often to say what the destination would say
 	tooBig
 	circle
 	redirect
@@ -61,10 +61,12 @@ func (t *Told) means() meaning {
 		return tooBig
 	case t.V6 && t.Type == 3 || !t.V6 && t.Type == 11:
 		return circle
+	case t.unreachable() && t.Itself:
+		return itself
 	case t.unreachable() && t.V6:
-		return map[uint8]meaning{0: noRoute, 1: prohibited, 3: noHost, 4: itself, 5: prohibited, 6: noRoute}[t.Code]
+		return map[uint8]meaning{0: noRoute, 1: prohibited, 3: noHost, 4: prohibited, 5: prohibited, 6: noRoute}[t.Code]
 	case t.unreachable():
-		return map[uint8]meaning{0: noRoute, 1: noHost, 2: itself, 3: itself, 6: noRoute, 7: noHost, 9: prohibited, 10: prohibited,
+		return map[uint8]meaning{0: noRoute, 1: noHost, 2: prohibited, 3: prohibited, 6: noRoute, 7: noHost, 9: prohibited, 10: prohibited,
 			11: noRoute, 12: noHost, 13: prohibited}[t.Code]
 	}
 	return other
@@ -76,10 +78,9 @@ func (t *Told) mend(s *Seen, st *Stream) string {
 		if st.ToIP.IsValid() {
 			return fmt.Sprintf("give the device a route to %s via %s", network(st.ToIP), ours(s.port(st.RX)))
 		}
-	case noHost:
+	case noHost: // nobody was looked for at RX
 		if st.ToIP.IsValid() {
-			return fmt.Sprintf("nobody answers its ARP or ND: --addr %s=%s/%d, or its route via %s",
-				st.RX, st.ToIP, network(st.ToIP).Bits(), ours(s.port(st.RX)))
+			return fmt.Sprintf("its route leads elsewhere: give the device one to %s via %s", network(st.ToIP), ours(s.port(st.RX)))
 		}
 	case itself:
 		return "that address is the device's own: send to one behind it"
@@ -96,7 +97,11 @@ func (t *Told) mend(s *Seen, st *Stream) string {
 		}
 		return "routes lead in a circle: the device's must lead to " + ours(s.port(st.RX))
 	case redirect:
-		return gatewayIs(s.port(st.TX), t.Gateway)
+		mend := gatewayIs(s.port(st.TX), st, t.Gateway)
+		if st.Captured {
+			mend += fmt.Sprintf(" --mac-dst %s=gw", st.TX)
+		}
+		return mend
 	}
 	return "the device's log may say more"
 }

@@ -23,11 +23,12 @@ type Stream struct {
 	TX, RX       string // names of ports
 	Captured     bool   // its addresses are as captured, not made by the tester
 
-	Sent, Back int // packets; Back each once
+	Due, Sent, Back int // packets: to be sent, taken by Send, back, each once
 
-	To    [6]byte    // destination MAC of most of its packets
-	ToIP  netip.Addr // destination of the first, invalid without IP
-	Size  int        // bytes without FCS of the longest
+	To           [6]byte    // destination MAC of most of its packets
+	FromIP, ToIP netip.Addr // of the first, invalid without IP
+	Size         int        // bytes without FCS of the longest
+
 	Wrong []Wrong
 	Odd   []Odd
 	Told  []Told
@@ -45,6 +46,7 @@ type How uint8
 // The reasons, worst first.
 const (
 	Cut          How = iota // shorter than it was sent: the tag is gone
+	Fragment                // of IP
 	Changed                 // as long as it was, other payload
 	OtherVLAN               // a VLAN tag more, less or another: only where that is what keeps it from being matched
 	Encapsulated            // inside another packet
@@ -63,6 +65,7 @@ type Told struct {
 	Type, Code uint8
 	V6         bool
 	From       netip.Addr // who says so
+	Itself     bool       // who says so is where the packet was to go
 	Port       string     // where it came in
 	MTU        int        // of fragmentation needed, packet too big; else 0
 	Gateway    netip.Addr // of a redirect
@@ -92,6 +95,7 @@ type Question struct {
 	From          [6]byte
 	ND            bool
 	Packets       int
+	End           bool // the address is an end of a stream: with an address in its network the port answers for it, too
 	Answered      bool // by the tester, or by somebody else on the wire
 }
 

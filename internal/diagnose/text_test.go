@@ -65,7 +65,7 @@ back (eth3→eth2): nothing came back in 1 s: 100 sent, 0 of ours at eth2
      eth2  link 100M, driver sent 100; heard 9 ND who-has fd10::2 from 00:1b:21:aa:00:02, nobody answers
      eth3  link up, sent 100; heard 31 ARP who-has 198.19.0.2 from 00:1b:21:aa:00:02, nobody answers
      likely: the device looks for its next hop. --addr eth3=198.19.0.2/16,gw=198.19.0.1 --addr eth2=fd10::2/64,gw=fd10::1
-     or: back: gen:64 is sent to 00:00:00:00:00:00, but eth3 hears 00:1b:21:aa:00:02 (198.19.0.1). --mac-dst eth3=00:1b:21:aa:00:02`},
+     or: back: gen:64 is sent to 00:00:00:00:00:00, but eth3 hears 00:1b:21:aa:00:02 (198.19.0.1). --mac-dst eth3=00:1b:21:aa:00:02, or --addr eth3=IP/16,gw=198.19.0.1`},
 		{"three findings are enough", worse, 500 * time.Millisecond, `eth2→eth3 (ens1f0→eth3): nothing came back in 0.5 s: 100 sent, 0 of ours at eth3
      ens1f0  link 2.5G, driver sent 3 of 100, 97 errors; heard 2 LLDP (core-sw1 Gi0/3)
      eth3    link down; heard 31 ARP who-has 198.19.0.2 from 00:1b:21:aa:00:02, not all answered

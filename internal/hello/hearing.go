@@ -82,7 +82,7 @@ func (p *port) toldOf(a *arrival) bool {
 		return false
 	}
 	sender := max(0, slices.IndexFunc(refs, func(r ref) bool { return r.stream.TX == p.name })) // of those that send the same
-	told := diagnose.Told{Type: q.Type, Code: q.Code, V6: q.V6, From: q.From, Port: p.name, MTU: q.MTU, Gateway: q.Gateway}
+	told := diagnose.Told{Type: q.Type, Code: q.Code, V6: q.V6, From: q.From, Itself: q.From == t.dst.Addr(), Port: p.name, MTU: q.MTU, Gateway: q.Gateway}
 	refs[sender].stream.told.add(told, p.run.round)
 	return true
 }
@@ -120,12 +120,12 @@ func (p *port) neighbor(mac [6]byte, ip netip.Addr, role string) {
 }
 
 // tell tells it to a diagnosis. A question is answered by the host, or by whoever has the address on this wire.
-func (h *hearing) tell(d *diagnose.Port, host *neigh.Host) {
+func (h *hearing) tell(d *diagnose.Port, host *neigh.Host, end func(netip.Addr) bool) {
 	d.Heard, d.Neighbors = h.heard, h.neighbors
 	for _, e := range h.questions {
 		q := e.of
 		there := func(n diagnose.Neighbor) bool { return n.IP == q.target }
 		d.Questions = append(d.Questions, diagnose.Question{Target: q.target, Asker: q.asker, From: q.from, ND: q.nd, Packets: e.packets,
-			Answered: host != nil && host.Answers(q.target) || slices.ContainsFunc(h.neighbors, there)})
+			End: end(q.target), Answered: host != nil && host.Answers(q.target) || slices.ContainsFunc(h.neighbors, there)})
 	}
 }

@@ -65,7 +65,8 @@ func (r *Result) Complete() bool {
 }
 
 // Run sends the probes in rounds, each a second after the one before. It returns when every stream has come back in one round, and
-// all else of it has had Drain to come, or when Wait is over. That a link is down is no error. Where ctx ends, its cause is one.
+// all else of it has had Drain to come, or when Wait is over; where only a part of a stream came, the next round has to say the same,
+// as a device may have woken up in the middle of one. That a link is down is no error. Where ctx ends, its cause is one.
 func Run(ctx context.Context, o Options) (Result, error) {
 	if o.Drain <= 0 {
 		o.Drain = 50 * time.Millisecond

@@ -69,7 +69,7 @@ func misplaced(a *arrival, p *probe) odd {
 	case !ip:
 		return odd{diagnose.Encapsulated, fmt.Sprintf("EtherType 0x%04x", a.h.Type)}
 	case a.h.Fragment:
-		return odd{diagnose.Cut, sizes(p, a.b) + ", a fragment"}
+		return odd{diagnose.Fragment, sizes(p, a.b)}
 	case kept(ends, p.ends) == 0:
 		return odd{diagnose.Encapsulated, protocol(ends.proto)}
 	}

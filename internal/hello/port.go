@@ -3,6 +3,8 @@ package hello
 import (
 	"errors"
 	"fmt"
+	"net/netip"
+	"slices"
 	"time"
 
 	"loadtest/internal/clock"
@@ -153,6 +155,7 @@ func (p *port) sendOne(s *stream, due, now int64) (done bool) {
 	case err != nil:
 		r.fail(fmt.Errorf("%s: packet of stream %s: %w", p.name, s.Name, err), now)
 	case n == 0:
+		s.full = true
 		return false
 	default:
 		probe.sent, probe.sentAt, r.ended = true, now, now
@@ -177,9 +180,12 @@ func (p *port) seen() diagnose.Port {
 		for _, g := range p.host.Gateways() {
 			if g.Known {
 				d.Gateways = append(d.Gateways, g.Gateway)
+				p.neighbor(g.MAC, g.Gateway, "")
 			}
 		}
 	}
-	p.hearing.tell(&d, p.host)
+	p.hearing.tell(&d, p.host, func(a netip.Addr) bool {
+		return slices.ContainsFunc(p.run.streams, func(s *stream) bool { return s.ends(a, p.name) })
+	})
 	return d
 }

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
+	"time"
 
 	"loadtest/internal/hello"
 	"loadtest/internal/neigh"
@@ -52,6 +53,23 @@ func TestPorts(t *testing.T) {
 	}
 	if p[1].Offered != 0 || p[1].Driver != -1 || !p[1].Down {
 		t.Errorf("b: %+v; want nothing offered, -1 sent by the driver, down", p[1])
+	}
+}
+
+// full is a port that takes nothing.
+type full struct{ nic.Port }
+
+func (full) Send([]packet.Frame) (int, error) { return 0, nil }
+
+// TestFull: what was to be sent is told, though nothing was.
+func TestFull(t *testing.T) {
+	o, _ := lab(func(string, []byte, int64) []out { return nil })
+	a := o.Ports["a"]
+	a.Queues = []nic.Port{full{a.Queues[0]}}
+	o.Ports["a"], o.Wait = a, 3*time.Second
+	o.Streams = []hello.Stream{there(t, 10, ports(pkt{}))}
+	if s := run(t, o).Seen.Streams[0]; s.Due != 10 || s.Sent != 0 {
+		t.Errorf("%d due, %d sent; want 10 and 0", s.Due, s.Sent)
 	}
 }
 

@@ -98,8 +98,24 @@ func TestDrain(t *testing.T) {
 	if got := r.Lines()[0]; got != want || !r.Complete() {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if want := 7*time.Millisecond + 500 + o.Drain; r.Elapsed != want {
-		t.Errorf("elapsed %v, want %v after the last packet: %v", r.Elapsed, o.Drain, want)
+	if want := time.Second + 2*7*time.Millisecond + 500 + o.Drain; r.Elapsed != want { // the gap is believed when it is there again
+		t.Errorf("elapsed %v, want %v after the last packet of the second round: %v", r.Elapsed, o.Drain, want)
+	}
+}
+
+// A device that wakes up in the middle of a round is asked once more before a gap is believed.
+func TestWakingUp(t *testing.T) {
+	n := 0
+	o, _ := lab(func(in string, b []byte, now int64) []out {
+		if n++; n <= 5 {
+			return nil
+		}
+		return []out{{other(in), b, now + 500}}
+	})
+	o.Streams = []hello.Stream{there(t, 8, ports(pkt{}))}
+	r := run(t, o)
+	if got, want := r.Lines()[0], "a→b 8 of 8 back; bridged: nothing changed"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

@@ -32,6 +32,7 @@ type run struct {
 	ended    int64 // when the latest probe left
 	last     int64 // when the latest packet of ours came
 	deadline int64
+	doubted  bool // the round before was as incomplete: then the gap is the device's, and not its waking up
 	over     bool
 	at       int64 // when it was over
 	err      error
@@ -125,9 +126,10 @@ func (r *run) advance(now int64) {
 	some, all, sent := r.back()
 	at, fits := r.again()
 	switch {
-	case all || now >= r.deadline || some && sent && now >= r.quiet():
+	case all || now >= r.deadline || some && sent && now >= r.quiet() && (r.doubted || !fits):
 		r.over, r.at = true, now
-	case !some && fits && now >= at:
+	case fits && now >= at && (!some || sent && now >= r.quiet()):
+		r.doubted = some
 		r.next(now, math.MaxInt)
 	}
 }
@@ -137,6 +139,8 @@ func (r *run) wake() int64 {
 	some, _, sent := r.back()
 	at, fits := r.again()
 	switch {
+	case some && sent && !r.doubted && fits:
+		return min(r.deadline, max(at, r.quiet()))
 	case some && sent:
 		return min(r.deadline, r.quiet())
 	case !some && fits:

@@ -51,7 +51,7 @@ func TestSeen(t *testing.T) {
 		{"last fragment", long, from(router, func(b []byte) []byte {
 			b = slices.Delete(b, 34, 34+80)
 			return set(20, 0, 10)(set(16, 0, byte(len(b)-14))(b))
-		}), strange(diagnose.Cut, "200 → 120 B, a fragment")},
+		}), strange(diagnose.Fragment, "200 → 120 B")},
 		{"damaged", pkt{}, from(router, damage), strange(diagnose.Changed, "payload")},
 		{"padded inside of IP", pkt{}, from(router, func(b []byte) []byte { return length(append(b, 1, 2, 3, 4)) }),
 			strange(diagnose.Changed, "60 → 64 B")},
@@ -70,10 +70,11 @@ func TestSeen(t *testing.T) {
 		{"a tunnel over UDP", pkt{}, from(router, within(17, make([]byte, 12), []byte{9})), strange(diagnose.Encapsulated, "UDP")},
 		{"an EtherType nobody knows", pkt{}, from(router, set(12, 0x88, 0xb5)), strange(diagnose.Encapsulated, "EtherType 0x88b5")},
 		{"host unreachable", pkt{}, icmp(3, 1, 0, 28), told(diagnose.Told{Type: 3, Code: 1})},
+		{"port unreachable, says the destination", pkt{dst: "203.0.113.9"}, icmp(3, 3, 0, 28), told(diagnose.Told{Type: 3, Code: 3, Itself: true})},
 		{"too long", pkt{}, icmp(3, 4, 1400, 28), told(diagnose.Told{Type: 3, Code: 4, MTU: 1400})},
 		{"time exceeded, all quoted", pkt{}, icmp(11, 0, 0, 100), told(diagnose.Told{Type: 11})},
 		{"port unreachable, TCP, 8 bytes quoted", pkt{tcp: true}, icmp(3, 3, 0, 28), told(diagnose.Told{Type: 3, Code: 3})},
-		{"too big, IPv6", pkt{src: "2001:2::1", dst: "2001:2::2", size: 100}, icmp6(2, 1400), diagnose.Stream{ToIP: addr("2001:2::2"),
+		{"too big, IPv6", pkt{src: "2001:2::1", dst: "2001:2::2", size: 100}, icmp6(2, 1400), diagnose.Stream{
 			Told: []diagnose.Told{{Type: 2, V6: true, From: addr("2001:2::9"), Port: "a", MTU: 1400, Packets: 4}}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,11 +84,9 @@ func TestSeen(t *testing.T) {
 			if r.Complete() || r.Elapsed != o.Wait || d.got["a"] != 40 {
 				t.Errorf("complete %v after %v, %d sent; want none back after %v, 10 rounds of 4", r.Complete(), r.Elapsed, d.got["a"], o.Wait)
 			}
-			tt.want.Name, tt.want.Source, tt.want.TX, tt.want.RX, tt.want.Sent = "a→b", "gen", "a", "b", 4
+			tt.want.Name, tt.want.Source, tt.want.TX, tt.want.RX, tt.want.Due, tt.want.Sent = "a→b", "gen", "a", "b", 4, 4
 			tt.want.To, tt.want.Size = [6]byte{2, 0, 0, 0, 0, 1}, o.Streams[0].Packets.Size(0)
-			if !tt.want.ToIP.IsValid() {
-				tt.want.ToIP = addr("198.19.0.1")
-			}
+			tt.want.FromIP, tt.want.ToIP = ends(o.Streams[0])
 			if diff := cmp.Diff([]diagnose.Stream{tt.want}, r.Seen.Streams, plain, cmpopts.IgnoreFields(diagnose.Odd{}, "Example")); diff != "" {
 				t.Error(diff)
 			}
@@ -98,6 +97,12 @@ func TestSeen(t *testing.T) {
 			}
 		})
 	}
+}
+
+// ends are the addresses of a stream's first packet.
+func ends(s hello.Stream) (src, dst netip.Addr) {
+	src, dst, _ = packet.Addresses(s.Packets.Frame(0).Data)
+	return src, dst
 }
 
 // TestSeenInOrder: what most packets say stands first.
@@ -207,7 +212,7 @@ func arp(op byte, from, to [6]byte, sender, target string) []byte {
 // TestNeighbors has a device that looks for its next hop before it forwards anything.
 func TestNeighbors(t *testing.T) {
 	addr := netip.MustParseAddr
-	asking := func(more ...[]byte) func(string, []byte, int64) []out {
+	asking := func(target string, more ...[]byte) func(string, []byte, int64) []out {
 		found := false
 		return func(in string, b []byte, now int64) (all []out) {
 			switch h, _ := packet.Parse(b); {
@@ -217,7 +222,7 @@ func TestNeighbors(t *testing.T) {
 			case found:
 				return router(in, b, now)
 			}
-			all = []out{{port: "b", b: arp(1, gateway, [6]byte{}, "198.19.0.1", "198.19.0.2")}}
+			all = []out{{port: "b", b: arp(1, gateway, [6]byte{}, "198.19.0.1", target)}}
 			for _, b := range more {
 				all = append(all, out{port: "b", b: b})
 			}
@@ -225,7 +230,8 @@ func TestNeighbors(t *testing.T) {
 		}
 	}
 	question := diagnose.Question{Target: addr("198.19.0.2"), Asker: addr("198.19.0.1"), From: gateway, Packets: 40}
-	answered, once := question, question
+	answered, once, end := question, question, question
+	end.Target, end.End = addr("198.19.0.3"), true
 	answered.Answered = true
 	once.Answered, once.Packets = true, 1
 	device := diagnose.Neighbor{MAC: gateway, IP: addr("198.19.0.1")}
@@ -238,23 +244,25 @@ func TestNeighbors(t *testing.T) {
 		want     diagnose.Port
 		heard    string
 	}{
-		{"nobody answers", asking(), false, false,
+		{"nobody answers", asking("198.19.0.2"), false, false,
 			diagnose.Port{Questions: []diagnose.Question{question}, Neighbors: []diagnose.Neighbor{device}},
 			"40 ARP who-has 198.19.0.2 from 02:00:00:00:02:01"},
-		{"somebody else answers", asking(arp(2, station, gateway, "198.19.0.2", "198.19.0.1")), false, false,
+		{"somebody else answers", asking("198.19.0.2", arp(2, station, gateway, "198.19.0.2", "198.19.0.1")), false, false,
 			diagnose.Port{Questions: []diagnose.Question{answered}, Neighbors: []diagnose.Neighbor{device, {MAC: station, IP: addr("198.19.0.2")}}},
 			"40 ARP who-has 198.19.0.2 from 02:00:00:00:02:01, 40 ARP (198.19.0.2 is-at 02:00:00:00:09:09)"},
-		{"the tester answers", asking(), true, true,
-			diagnose.Port{Questions: []diagnose.Question{once}, Neighbors: []diagnose.Neighbor{device}, Offered: 1,
+		{"the tester answers", asking("198.19.0.2"), true, true,
+			diagnose.Port{Questions: []diagnose.Question{once}, Neighbors: []diagnose.Neighbor{device}, // its answer was of the round before
 				Addrs: []netip.Prefix{netip.MustParsePrefix("198.19.0.2/16")}, Gateways: []netip.Addr{addr("198.19.0.1")}},
 			"1 ARP who-has 198.19.0.2 from 02:00:00:00:02:01"},
-		{"a switch", asking(lldp), false, false,
+		{"asks for where packets go", asking("198.19.0.3"), false, false, diagnose.Port{Questions: []diagnose.Question{end}, Neighbors: []diagnose.Neighbor{device}},
+			"40 ARP who-has 198.19.0.3 from 02:00:00:00:02:01"},
+		{"a switch", asking("198.19.0.2", lldp), false, false,
 			diagnose.Port{Questions: []diagnose.Question{question}, Neighbors: []diagnose.Neighbor{device, {MAC: station, Role: "LLDP"}}},
 			"40 ARP who-has 198.19.0.2 from 02:00:00:00:02:01, 40 LLDP (from 02:00:00:00:09:09)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o, _ := lab(tt.do)
-			o.Streams = []hello.Stream{there(t, 4, ports(pkt{}))}
+			o.Streams = []hello.Stream{there(t, 4, ports(pkt{dst: "198.19.0.3"}))}
 			if tt.host {
 				prefix := netip.MustParsePrefix("198.19.0.2/16")
 				h := neigh.NewHost(neigh.Options{MAC: o.Ports["b"].Info.MAC, Addresses: []neigh.Address{{Prefix: prefix, Gateway: addr("198.19.0.1")}}})
@@ -273,5 +281,22 @@ func TestNeighbors(t *testing.T) {
 				t.Errorf("complete %v: %s", r.Complete(), r.Lines())
 			}
 		})
+	}
+}
+
+// A gateway that was found before is on the wire, though it says nothing now.
+func TestGatewayIsNeighbor(t *testing.T) {
+	o, _ := lab(func(string, []byte, int64) []out { return nil })
+	o.Streams = []hello.Stream{there(t, 4, ports(pkt{}))}
+	mac := o.Ports["b"].Info.MAC
+	ours, gw := netip.MustParsePrefix("198.19.0.2/16"), netip.MustParseAddr("198.19.0.1")
+	h := neigh.NewHost(neigh.Options{MAC: mac, Addresses: []neigh.Address{{Prefix: ours, Gateway: gw}}})
+	h.Resolve()
+	h.Step(0)
+	h.Hear(arp(2, gateway, mac, "198.19.0.1", "198.19.0.2"), 1)
+	o.Hosts = map[string]*neigh.Host{"b": h}
+	p := run(t, o).Seen.Ports[1]
+	if want := []diagnose.Neighbor{{MAC: gateway, IP: gw}}; !slices.Equal(p.Neighbors, want) || p.Heard.String() != "nothing" {
+		t.Errorf("neighbours %+v, heard %s; want %+v, nothing", p.Neighbors, p.Heard.String(), want)
 	}
 }

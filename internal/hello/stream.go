@@ -2,6 +2,7 @@ package hello
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 
 	"loadtest/internal/diagnose"
@@ -23,6 +24,7 @@ type stream struct {
 	// Of the round at hand.
 	pos, end   int // the next probe to send, and behind the last one
 	sent, back int
+	full       bool // the port once took none
 
 	wrong book[string] // by port
 	odd   book[odd]
@@ -79,7 +81,7 @@ func newProbe(f []byte, flow uint64, mode packet.TagMode) probe {
 
 // begin forgets what came back. The probes before end will be sent.
 func (s *stream) begin(end int) {
-	s.pos, s.end, s.sent, s.back = 0, min(end, len(s.probes)), 0, 0
+	s.pos, s.end, s.sent, s.back, s.full = 0, min(end, len(s.probes)), 0, 0, false
 	for i := range s.probes {
 		p := &s.probes[i]
 		p.sent, p.back = false, false
@@ -109,9 +111,19 @@ func (s *stream) result(mode packet.TagMode) Back {
 	return b
 }
 
+// ends tells whether an address is one that a port plays: it sends from there, or expects packets to it.
+func (s *stream) ends(a netip.Addr, port string) bool {
+	return slices.ContainsFunc(s.probes, func(p probe) bool {
+		return s.TX == port && p.ends.src.Addr() == a || s.RX == port && p.ends.dst.Addr() == a
+	})
+}
+
 // seen is what a diagnosis looks at.
 func (s *stream) seen() diagnose.Stream {
-	d := diagnose.Stream{Name: s.Name, Source: s.Source, TX: s.TX, RX: s.RX, Captured: s.Captured, Sent: s.sent, Back: s.back}
+	d := diagnose.Stream{Name: s.Name, Source: s.Source, TX: s.TX, RX: s.RX, Captured: s.Captured, Due: s.pos, Sent: s.sent, Back: s.back}
+	if s.full {
+		d.Due = s.end
+	}
 	stations := map[[6]byte]int{}
 	for i := range s.probes {
 		p := &s.probes[i]
@@ -121,7 +133,7 @@ func (s *stream) seen() diagnose.Stream {
 			d.To = to
 		}
 		if !d.ToIP.IsValid() {
-			d.ToIP = p.ends.dst.Addr()
+			d.FromIP, d.ToIP = p.ends.src.Addr(), p.ends.dst.Addr()
 		}
 	}
 	for _, e := range s.wrong {

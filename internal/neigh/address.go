@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -27,17 +28,15 @@ func ParseAddress(s string) (port string, a Address, err error) {
 	}
 	prefix, options, more := strings.Cut(s[at+1:], ",")
 	err = a.setIP(ip, prefix)
-	seen := ""
+	var seen []string
 	for more && err == nil {
 		var option string
 		option, options, more = strings.Cut(options, ",")
 		key, value, _ := strings.Cut(option, "=")
-		if strings.Contains(seen, ","+key+"=") {
+		if err = a.set(key, value); err == nil && slices.Contains(seen, key) {
 			err = fmt.Errorf("%s is given twice: want it once", key)
-			break
 		}
-		seen += "," + key + "="
-		err = a.set(key, value)
+		seen = append(seen, key)
 	}
 	if err == nil {
 		err = a.checkGateway()
@@ -105,7 +104,7 @@ func (a *Address) unicast(ip netip.Addr) error {
 		wrong = "loopback"
 	case ip.Is4() && a.Prefix.Bits() < 31 && ip == a.Prefix.Masked().Addr():
 		wrong = "the network's own address"
-	case ip.Is4() && a.Prefix.Bits() < 31 && (!a.Prefix.Contains(ip.Next()) || !ip.Next().IsValid()):
+	case ip.Is4() && a.Prefix.Bits() < 31 && !a.Prefix.Contains(ip.Next()):
 		wrong = "the network's broadcast address"
 	default:
 		return nil

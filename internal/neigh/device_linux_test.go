@@ -83,7 +83,7 @@ type kernel struct {
 }
 
 func (k *kernel) soon() context.Context {
-	ctx, cancel := context.WithTimeout(k.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(k.t.Context(), time.Minute)
 	k.t.Cleanup(cancel)
 	return ctx
 }
@@ -118,7 +118,7 @@ func (k *kernel) run(name string, args ...string) string {
 func (k *kernel) see(want, name string, args ...string) {
 	k.t.Helper()
 	got := ""
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if got = k.run(name, args...); strings.Contains(got, want) {
 			return
 		}
@@ -145,7 +145,7 @@ func (k *kernel) ping(family int, to unix.Sockaddr, size int) {
 			return err
 		}
 		defer unix.Close(fd)
-		if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 5}); err != nil {
+		if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 20}); err != nil {
 			return err
 		}
 		payload := bytes.Repeat([]byte{0xa5}, size)

@@ -42,6 +42,8 @@ func TestHear(t *testing.T) {
 	fragment.Flags = layers.IPv4MoreFragments
 	options := v4("198.18.0.1", "198.18.0.2", 1)
 	options.Options = []layers.IPv4Option{{OptionType: 148, OptionLength: 4, OptionData: []byte{0, 0}}} // router alert
+	udp6 := v6("fe80::1", "2001:db8::2", 64)
+	udp6.NextHeader = 17
 
 	const to9 = "02:00:00:00:00:01>02:00:00:00:00:09"
 	const na = " NA 2001:db8::2 flags 60 [ICMPv6Option(TargetAddress:02:00:00:00:00:01)]"
@@ -58,6 +60,7 @@ func TestHear(t *testing.T) {
 			"02:00:00:00:00:0a>02:00:00:00:00:09 ARP 2: 10.0.0.2 at 02:00:00:00:00:0a to 10.0.0.1 at 02:00:00:00:00:09", false},
 		{"ARP to that MAC address", frame(t, mac10, device, nil, arp(1, device, addr("10.0.0.1"), nobody, addr("10.0.0.2"))),
 			"02:00:00:00:00:0a>02:00:00:00:00:09 ARP 2: 10.0.0.2 at 02:00:00:00:00:0a to 10.0.0.1 at 02:00:00:00:00:09", false},
+		{"ARP without padding", frame(t, all, device, nil, asks("198.18.0.2"))[:42], to9 + " ARP 2: 198.18.0.2 at 02:00:00:00:00:01 to 198.18.0.1 at 02:00:00:00:00:09", false},
 		{"ARP probe", frame(t, all, device, nil, arp(1, device, nowhere, nobody, addr("198.18.0.2"))),
 			to9 + " ARP 2: 198.18.0.2 at 02:00:00:00:00:01 to 0.0.0.0 at 02:00:00:00:00:09", false},
 		{"ARP in the VLAN", frame(t, all, device, []uint16{7}, asks("198.18.0.3")),
@@ -87,10 +90,19 @@ func TestHear(t *testing.T) {
 			"02:00:00:00:00:01>02:00:00:00:00:77 2001:db8::2>fe80::1 hops 255" + na, false},
 		{"NS that looks for a free address", ns(nil, "::", group2, "2001:db8::2", nobody, 255),
 			"02:00:00:00:00:01>33:33:00:00:00:01 2001:db8::2>ff02::1 hops 255" + strings.Replace(na, "60", "20", 1), false},
+		{"NS that looks for a free address, as Linux does", frame(t, multi, device, nil, join(v6("::", group2, 255), icmp6(135, &layers.ICMPv6NeighborSolicitation{
+			TargetAddress: addr("2001:db8::2").AsSlice(), Options: option(14, [6]byte{2, 2, 2, 2, 2, 2})}))...), // RFC 7527: nonce
+			"02:00:00:00:00:01>33:33:00:00:00:01 2001:db8::2>ff02::1 hops 255" + strings.Replace(na, "60", "20", 1), false},
 		{"NS in the VLAN", ns([]uint16{7}, "2001:db8::1", "ff02::1:ff00:3", "2001:db8::3", device, 255),
 			to9 + " vlan 7 2001:db8::3>2001:db8::1 hops 255 NA 2001:db8::3 flags 60 [ICMPv6Option(TargetAddress:02:00:00:00:00:01)]", false},
 		{"NS for an end of a stream", ns(nil, "fe80::1", "ff02::1:ff00:99", "2001:db8::99", device, 255),
 			to9 + " 2001:db8::99>fe80::1 hops 255 NA 2001:db8::99 flags 60 [ICMPv6Option(TargetAddress:02:00:00:00:00:01)]", false},
+		{"NS with another option first", frame(t, multi, device, nil, join(v6("fe80::1", group2, 255), icmp6(135, &layers.ICMPv6NeighborSolicitation{
+			TargetAddress: addr("2001:db8::2").AsSlice(), Options: append(option(14, [6]byte{2, 2, 2, 2, 2, 2}), option(1, stray)...)}))...), // RFC 7527: nonce
+			"02:00:00:00:00:01>02:00:00:00:00:77 2001:db8::2>fe80::1 hops 255" + na, false},
+		{"NS to somebody else", frame(t, stray, device, nil, join(v6("fe80::1", "2001:db8::2", 255), solicit("2001:db8::2", device))...), "", false},
+		{"NS from the MAC address of a group", change(ns(nil, "fe80::1", group2, "2001:db8::2", nobody, 255), 6, 3), "", false},
+		{"NS without message", change(ns(nil, "fe80::1", group2, "2001:db8::2", device, 255), 19, 0), "", false},
 		{"NS in another VLAN", ns([]uint16{8}, "2001:db8::1", "ff02::1:ff00:3", "2001:db8::3", device, 255), "", false},
 		{"NS from afar", ns(nil, "fe80::1", group2, "2001:db8::2", device, 254), "", false},
 		{"NS with a wrong checksum", change(ns(nil, "fe80::1", group2, "2001:db8::2", device, 255), 57, 0), "", false},
@@ -129,6 +141,8 @@ func TestHear(t *testing.T) {
 		{"ping with a wrong checksum of IP", change(ping(port, "198.18.0.1", "198.18.0.2"), 22, 8), "", false},
 		{"ping in fragments", frame(t, port, device, nil, join(fragment, icmp(8, "hello"))...), "", false},
 		{"ping cut short", ping(port, "198.18.0.1", "198.18.0.2")[:46], "", false},
+		{"ping of an unknown code", frame(t, port, device, nil, v4("198.18.0.1", "198.18.0.2", 1), &layers.ICMPv4{TypeCode: 0x0801}), "", false},
+		{"UDP like a ping", frame(t, port, device, nil, join(v4("198.18.0.1", "198.18.0.2", 17), icmp(8, "hello"))...), "", false},
 		{"echo reply", frame(t, port, device, nil, join(v4("198.18.0.1", "198.18.0.2", 1), icmp(0, "hello"))...), "", false},
 		{"ping of IPv6", ping6(port, "fe80::1", "2001:db8::2"), to9 + ` 2001:db8::2>fe80::1 hops 64 EchoReply id 7 seq 8 "hello"`, false},
 		{"ping of IPv6 to a group", frame(t, [6]byte{0x33, 0x33, 0, 0, 0, 1}, device, nil, join(v6("fe80::1", "ff02::1", 1), echo6(128, ""))...), "", false},
@@ -136,6 +150,9 @@ func TestHear(t *testing.T) {
 		{"ping of IPv6 from nowhere", ping6(port, "::", "2001:db8::2"), "", false},
 		{"ping of IPv6 from this port", frame(t, port, port, nil, join(v6("2001:db8::9", "2001:db8::2", 9), echo6(128, ""))...), "", false},
 		{"ping of IPv6 with a wrong checksum", change(ping6(port, "fe80::1", "2001:db8::2"), 62, 'x'), "", false},
+		{"ping of IPv6 of an unknown code", frame(t, port, device, nil, v6("fe80::1", "2001:db8::2", 64), &layers.ICMPv6{TypeCode: 0x8001}, gopacket.Payload("....")), "", false},
+		{"ping of IPv6 of four bytes", frame(t, port, device, nil, v6("fe80::1", "2001:db8::2", 64), &layers.ICMPv6{TypeCode: 0x8000}), "", false},
+		{"UDP like a ping of IPv6", frame(t, port, device, nil, join(udp6, echo6(128, "hello"))...), "", false},
 		{"echo reply of IPv6", frame(t, port, device, nil, join(v6("fe80::1", "2001:db8::2", 9), echo6(129, "hello"))...), "", false},
 
 		{"UDP", frame(t, port, device, nil, v4("198.18.0.1", "198.18.0.2", 17), &layers.UDP{SrcPort: 1, DstPort: 2}), "", false},

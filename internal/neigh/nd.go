@@ -33,50 +33,45 @@ func groupMAC(ip netip.Addr) [6]byte {
 	return [6]byte{0x33, 0x33, a[12], a[13], a[14], a[15]}
 }
 
-// hearICMPv6 tells what is for whom among echo requests and neighbour discovery.
+// hearICMPv6 sorts echo requests and neighbour discovery.
 func (h *Host) hearICMPv6(f *heard) (own bool) {
 	p, ok := packet.Parse(f.b)
-	if !ok || p.Fragment || p.End > len(f.b) {
+	if !ok || p.End > len(f.b) {
 		return false
 	}
 	ip := f.b[f.l3:p.End]
-	m := ip[40:]
-	switch nd := m[0] == typeSolicitation || m[0] == typeAdvertisement; {
-	case nd:
+	switch ip[40] {
+	case echoRequest6:
+		h.ping6(f, ip)
+	case typeSolicitation, typeAdvertisement:
 		own = h.own(f.src)
-	case m[0] != echoRequest6:
-		return false
+		h.discover(f, ip)
 	}
-	if !h.forMe(f) || h.mine(f.src) || group(f.src) || checksum6(ip) != 0 {
-		return own
+	return own
+}
+
+// discover looks whether a message is valid (RFC 4861 section 7.1) and for this Host.
+func (h *Host) discover(f *heard, ip []byte) {
+	m := ip[40:]
+	if !h.forMe(f) || ip[7] != 255 || m[1] != 0 || len(m) < ndLen || checksum6(ip) != 0 {
+		return
 	}
 	src, dst := netip.AddrFrom16([16]byte(ip[8:])), netip.AddrFrom16([16]byte(ip[24:]))
-	if m[0] == echoRequest6 {
-		h.ping6(f, m, src, dst)
-		return own
-	}
-	if ip[7] != 255 || m[1] != 0 || len(m) < ndLen || src.IsMulticast() { // RFC 4861 section 7.1
-		return own
-	}
 	target := netip.AddrFrom16([16]byte(m[ndTarget:]))
 	mac, given, ok := linkAddress(m)
 	if !given {
 		mac = f.src
 	}
-	if !ok || target.IsMulticast() || group(mac) || h.mine(mac) {
-		return own
+	if !ok || src.IsMulticast() || target.IsMulticast() || group(mac) || h.mine(mac) {
+		return
 	}
-	if m[0] == typeAdvertisement {
-		if !dst.IsMulticast() || m[4]&flagSolicited == 0 {
-			h.claim(target, mac, f.vlan, m[4]&flagOverride != 0)
-		}
-		return own
+	switch {
+	case m[0] == typeSolicitation && src.IsUnspecified() && (given || dst != solicited(target)):
+	case m[0] == typeSolicitation && (dst == target || dst == solicited(target)):
+		h.solicitation(f, src, target, mac, given)
+	case m[0] == typeAdvertisement && !(dst.IsMulticast() && m[4]&flagSolicited != 0):
+		h.claim(target, mac, f.vlan, m[4]&flagOverride != 0)
 	}
-	if dst != target && dst != solicited(target) || src.IsUnspecified() && (given || dst == target) {
-		return own
-	}
-	h.solicitation(f, src, target, mac, given)
-	return own
 }
 
 // linkAddress is the first one among the options of a message; ok is false where an option is none.

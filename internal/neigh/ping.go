@@ -49,22 +49,27 @@ func (h *Host) hearICMP(f *heard) {
 	h.counts.Ping++
 }
 
-// ping6 answers an echo request whose checksum is right.
-func (h *Host) ping6(f *heard, m []byte, src, dst netip.Addr) {
-	a := h.answering(dst, f.vlan)
-	if a == nil || m[1] != 0 || !h.pingable(f, src, dst) {
+// ping6 answers an echo request.
+func (h *Host) ping6(f *heard, ip []byte) {
+	m := ip[40:]
+	src, dst := netip.AddrFrom16([16]byte(ip[8:])), netip.AddrFrom16([16]byte(ip[24:]))
+	if m[1] != 0 || !h.pingable(f, src, dst) {
 		return
 	}
-	ip := h.compose(&a.Address, f.src, packet.TypeIPv6, 40+len(m))
-	if ip == nil {
+	a := h.answering(dst, f.vlan)
+	if a == nil || checksum6(ip) != 0 {
+		return
+	}
+	r := h.compose(&a.Address, f.src, packet.TypeIPv6, len(ip))
+	if r == nil {
 		h.counts.Dropped++
 		return
 	}
-	header6(ip, ttl, dst, src)
-	echo := ip[40:]
+	header6(r, ttl, dst, src)
+	echo := r[40:]
 	copy(echo, m)
 	echo[0], echo[2], echo[3] = echoReply6, 0, 0
-	binary.BigEndian.PutUint16(echo[2:], checksum6(ip))
+	binary.BigEndian.PutUint16(echo[2:], checksum6(r))
 	h.ring.push(f.now)
 	h.counts.Ping++
 }
