@@ -39,7 +39,7 @@ demo: build
 test: go packages cross
 	$(GO) vet ./...
 	$(GO) test $$($(GO) list ./... | grep -v /internal/e2e$$)
-	LOADTEST_E2E=1 $(GO) test -p 1 -count 1 -timeout 15m ./internal/e2e
+	LOADTEST_E2E=1 $(GO) test -p 1 -count 1 -timeout 45m ./internal/e2e
 
 verify: go packages
 	LOADTEST_E2E=1 LOADTEST_VERIFY=1 $(GO) test -p 1 -count 1 -timeout 0 -v ./internal/e2e

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -284,7 +285,6 @@ func TestPortsThatFail(t *testing.T) {
 		{"closed while receiving", 1e5, nil, after(nic.ErrClosed), "b: port is closed"},
 		{"another error while receiving", 1e5, nil, after(errors.New("no buffer space")), "b: no buffer space"},
 		{"too long", 1e5, between(10*time.Millisecond, time.Hour, func(n int) (int, error) { return n / 2, nic.ErrTooLong }), nil, "a: frame is too long for the port"},
-		{"down, unpaced", math.Inf(1), between(10*time.Millisecond, time.Hour, func(int) (int, error) { return 0, nic.ErrDown }), nil, "a: link is down"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, p, o := moodyPair(7)
@@ -303,6 +303,42 @@ func TestPortsThatFail(t *testing.T) {
 			}
 			if res.Elapsed < 8*time.Millisecond || res.Elapsed > 12*time.Millisecond {
 				t.Errorf("elapsed %v, want 10ms", res.Elapsed)
+			}
+		})
+	}
+}
+
+// A load without a pace outlasts a link that is down, up to its end; where only packets are counted nothing says when to give
+// up, so it ends. The result says that the link was down, and what was not sent was never intended.
+func TestDownUnpaced(t *testing.T) {
+	const ms = time.Millisecond
+	for _, tt := range []struct {
+		name     string
+		spec     trial.Spec
+		from, to time.Duration // link down
+		want     time.Duration
+	}{
+		{"back", trial.Spec{Duration: 50 * ms}, 10 * ms, 20 * ms, 50 * ms},
+		{"to the end", trial.Spec{Duration: 50 * ms}, 10 * ms, time.Hour, 50 * ms},
+		{"loops", trial.Spec{Loops: 1 << 40}, 10 * ms, time.Hour, 10 * ms},
+		{"loops or a time", trial.Spec{Loops: 1 << 40, Duration: 50 * ms}, 10 * ms, 20 * ms, 50 * ms},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, p, o := moodyPair(7)
+			p.mood = between(tt.from, tt.to, func(int) (int, error) { return 0, nic.ErrDown })
+			tt.spec.Unit, tt.spec.Load = trial.Packets, []trial.Point{{Load: math.Inf(1)}}
+			res := run(t, o, tt.spec)
+			if s := res.Streams[0]; s.Sent != int64(len(p.log)) || s.Intended != s.Sent || s.Received != s.Sent || s.Sent < 800 {
+				t.Errorf("intended %d, sent %d, received %d; the port took %d", s.Intended, s.Sent, s.Received, len(p.log))
+			}
+			if res.Elapsed < tt.want-2*ms || res.Elapsed > tt.want+2*ms {
+				t.Errorf("elapsed %v, want %v", res.Elapsed, tt.want)
+			}
+			if !slices.ContainsFunc(res.Ports, func(p trial.Port) bool { return p.Name == "a" && p.Down }) {
+				t.Errorf("ports %+v; want a down", res.Ports)
+			}
+			if last := p.log[len(p.log)-1].at - res.Start; tt.to < tt.spec.Duration && last < int64(tt.to) {
+				t.Errorf("the last packet left after %v, want some once the link is back", time.Duration(last))
 			}
 		})
 	}

@@ -298,7 +298,7 @@ func (r *Runner) begin(s trial.Spec) error {
 		}
 	}
 	for _, t := range r.senders {
-		t.begin(start, end, int64(s.Preroll))
+		t.begin(start, end, int64(s.Preroll), s.Loops > 0 && s.Duration == 0)
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ type sender struct {
 	ahead   int64 // how long a packet may wait for its burst, ns; ports of a virtual clock take it at the time it was due
 
 	start, end, count int64 // count: where the pre-roll ends
+	loops             bool  // the number of packets is given, and no time
 	entries           []entry
 	frames            []packet.Frame
 	err               error
@@ -72,8 +73,8 @@ func newSender(port string, o Options, sh *shared) *sender {
 	return s
 }
 
-func (s *sender) begin(start, end, count int64) {
-	s.start, s.end, s.count = start, end, count
+func (s *sender) begin(start, end, count int64, loops bool) {
+	s.start, s.end, s.count, s.loops = start, end, count, loops
 	s.entries = s.entries[:0]
 	s.err, s.down, s.hasEnded = nil, false, false
 	s.finished.Store(0)
@@ -266,8 +267,8 @@ func (s *sender) send(now, rel int64) (wait int64) {
 	s.entries = append(s.entries[:0], s.entries[n:]...)
 	if errors.Is(err, nic.ErrDown) {
 		s.down = true
-		if len(s.entries) > 0 && s.entries[0].lane.pacer.Unpaced() {
-			s.err = err // no deadline would ever end this
+		if s.loops && len(s.entries) > 0 && s.entries[0].lane.pacer.Unpaced() {
+			s.shared.stop.Store(true) // no deadline would ever end this
 		}
 		return int64(time.Millisecond)
 	}

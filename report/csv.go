@@ -33,14 +33,14 @@ var (
 	hydraHead = []string{"benchmark", "id", "score", "unit"}
 )
 
-// Write writes the rows of a trial whose purpose is Ramp.
+// Write writes the rows of a step of load, and of another trial that counts, unless it is made again.
 func (c *CSV) Write(r Record) error {
 	var rows [][]string
 	switch r := r.(type) {
 	case *Run:
 		c.run = *r
 	case *Trial:
-		if r.Purpose == Ramp {
+		if (r.Purpose == Ramp || r.Purpose != Warmup && r.Verdict != Invalid) && !r.again() {
 			rows = c.rows(r)
 		}
 	default:

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"loadtest/units"
@@ -36,12 +37,17 @@ func (t *Text) lastLine(e *End) string {
 	return ""
 }
 
-// steps are the trials that are no search's.
+// steps are the trials that are no search's, without those that were made again.
 func (t *Text) steps() []*Trial {
-	if r := t.counted(Replay); len(r) > 0 {
-		return r
+	all := t.counted(Replay)
+	if len(all) == 0 {
+		all = t.counted(Ramp)
 	}
-	return t.counted(Ramp)
+	if len(all) == 0 {
+		return nil
+	}
+	last := len(all) - 1 // after it comes no other
+	return append(slices.DeleteFunc(all[:last:last], (*Trial).again), all[last])
 }
 
 // counted are the trials of a purpose; "" is all but warm-ups.

@@ -130,6 +130,46 @@ func TestManySteps(t *testing.T) {
 	}
 }
 
+// A trial that is made again, as the tester stood still, has its line, but no row in the table; the last one always has.
+func TestMadeAgain(t *testing.T) {
+	step := func(n int, purpose, verdict string, stolen time.Duration, ports ...trial.Port) report.Record {
+		res := trial.Result{Elapsed: time.Second, Stolen: stolen, Streams: []trial.Stream{books(ab, units.Gbps, time.Second, 0)}, Ports: ports}
+		return report.TrialOf(trial.Flat(1e9, time.Second), &res, report.About{Number: n, Purpose: purpose, Verdict: verdict, Start: start, Zero: zero})
+	}
+	const stall = 250 * time.Millisecond
+	for _, tt := range []struct {
+		name  string
+		steps []report.Record
+		rows  int // of the table
+		csv   int
+	}{
+		{"replay", []report.Record{step(1, report.Replay, report.Invalid, stall), step(2, report.Replay, report.Pass, 0)}, 1, 1},
+		{"replay, never better", []report.Record{step(1, report.Replay, report.Invalid, stall), step(2, report.Replay, report.Invalid, stall)}, 1, 0},
+		{"steps", []report.Record{step(1, report.Ramp, report.None, 0), step(2, report.Ramp, report.Invalid, stall), step(3, report.Ramp, report.None, 0)}, 2, 2},
+		{"steps, not judged", []report.Record{step(1, report.Ramp, report.None, stall), step(2, report.Ramp, report.None, 0)}, 2, 2},
+		{"link down", []report.Record{step(1, report.Ramp, report.Invalid, stall, trial.Port{Name: "eth3", Down: true}), step(2, report.Ramp, report.None, 0)}, 2, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			records := append(append([]report.Record{run("replay")}, tt.steps...), &report.End{})
+			out, _ := tell(t, report.TextOptions{}, records...)
+			lines, table, _ := strings.Cut(out, "both directions at once")
+			if n := strings.Count(lines, "Gbps  1.00 s"); n != len(tt.steps) || strings.Count(table, "\n") != 3+tt.rows {
+				t.Errorf("%d lines of trials, and\n%s\nwant %d, and %d rows", n, table, len(tt.steps), tt.rows)
+			}
+			var b strings.Builder
+			c := report.NewCSV(&b)
+			for _, r := range records {
+				if err := c.Write(r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if rows := strings.Count(b.String(), "\n") - 1; rows != tt.csv {
+				t.Errorf("%d rows in\n%s\nwant %d", rows, b.String(), tt.csv)
+			}
+		})
+	}
+}
+
 // nothing are results in which there is nothing to divide by.
 func nothing() []report.Record {
 	one := books("one", 672, time.Second, 0)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"loadtest/trial"
@@ -134,6 +135,11 @@ type Foreign struct {
 func (t *Trial) stall() string {
 	r := trial.Result{Stolen: time.Duration(t.StolenNs), Suspended: time.Duration(t.SuspendedNs)}
 	return r.Stall()
+}
+
+// again says whether a trial that is no search's is made again, because the tester stood still. Not for a link that went down.
+func (t *Trial) again() bool {
+	return t.Verdict == Invalid && t.stall() != "" && !slices.ContainsFunc(t.Ports, func(p TrialPort) bool { return p.Down })
 }
 
 func (*Trial) kind() string { return "trial" }

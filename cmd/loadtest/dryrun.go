@@ -75,19 +75,19 @@ func said(d time.Duration) string {
 	case d >= time.Second:
 		d = d.Round(100 * time.Millisecond)
 	}
-	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
+	return strings.Replace(strings.Replace(d.String(), "m0s", "m", 1), "h0m", "h", 1)
 }
 
 // per is a load in bits and packets of the stream with the longest packets.
 func (s *session) per(r units.Rate) string {
 	text := r.String()
-	if r.Kind == units.Wire {
+	if r.Kind == units.Wire && len(s.each) == 0 {
 		frame := 0.0
 		for _, st := range s.streams {
 			f, _ := s.mean(st)
 			frame = max(frame, f)
 		}
-		text = fmt.Sprintf("%v (%.4g packets/s of %.4g B)", r, r.Value/8/(frame+units.Overhead), frame+units.FCS)
+		text = fmt.Sprintf("%v (%v of %.4g B)", r, units.PacketRate(r.Value/8/(frame+units.Overhead)), frame+units.FCS)
 	}
 	return text + " per stream"
 }

@@ -34,9 +34,8 @@ func newFindLimit() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "find-limit {SOURCE A B | SOURCE PORT | SOURCE TX RX PORT ...}",
 		Short: "Find the highest load without loss",
-		Long: "find-limit searches the highest load that a device forwards without loss (its no-drop rate), by bisection from --rate down.\n" +
-			"A load fails after 1 + --retry-count failed trials, one clean trial is enough; the last line is the answer in Gbps.",
-		Example: "  loadtest find-limit node1.pcap eth2 eth3\n" +
+		Long:  "find-limit searches the highest load that a device forwards without loss, by bisection; the last line is the answer in Gbps.",
+		Example: "  loadtest find-limit gen eth2 eth3 --addr eth2=198.18.0.2/16,gw=198.18.0.1 --addr eth3=198.19.0.2/16,gw=198.19.0.1\n" +
 			"  loadtest find-limit -b 1e9 -p 1e6 node1.pcap node1 node2 sim:vita-1gbe/node1 node2.pcap node2 node1 sim:vita-1gbe/node2",
 		RunE: func(c *cobra.Command, args []string) error {
 			streams, err := f.arranged(c, args, false)
@@ -55,9 +54,9 @@ func newFindLimit() *cobra.Command {
 func (f *findLimit) flags(fs *pflag.FlagSet, rate, precision string) {
 	f.common.flags(fs, "highest load to try, per stream (default "+rate+")", "of one trial (default 1s)")
 	rateVar(fs, &f.precision, "precision", "p", "step between loads (default "+precision+")")
-	fs.IntVarP(&f.retries, "retry-count", "r", 3, "further trials at a load that failed")
-	fs.StringVarP(&f.exec, "exec", "e", "", "shell command that judges each trial, given as JSON on its input: exit 0 passes")
-	fs.VarP(&value[units.Loss]{to: &f.loss, text: "0", parse: parseLoss, kind: "share"}, "loss", "l", "acceptable loss, as 0.5%, 1e-5 or 10ppm")
+	fs.IntVarP(&f.retries, "retry-count", "r", 3, "`number` further trials at a load that failed")
+	fs.StringVarP(&f.exec, "exec", "e", "", "`command` judges each trial, given as JSON on its input: exit 0 passes")
+	fs.VarP(&value[units.Loss]{to: &f.loss, text: "0", parse: parseLoss, kind: "share"}, "loss", "l", "acceptable loss, as 0.5%, 1e-5 or 10ppm (default 0)")
 	durationVar(fs, &f.warmup, "warmup", "", 300*time.Millisecond, "uncounted traffic before the first trial of each load")
 }
 

@@ -41,7 +41,7 @@ func durationVar(f *pflag.FlagSet, to *time.Duration, name, short string, or tim
 	if or != 0 {
 		text = or.String()
 	}
-	f.VarP(&value[time.Duration]{to: to, text: text, parse: units.ParseDuration, kind: "duration"}, name, short, usage)
+	f.VarP(&value[time.Duration]{to: to, text: text, parse: units.ParseDuration, kind: "time"}, name, short, usage)
 }
 
 // common are the flags of every verb that sends.
@@ -73,18 +73,18 @@ func (c *common) flags(f *pflag.FlagSet, rate, duration string) {
 	durationVar(f, &c.credit, "credit", "", 10*time.Millisecond, "how late a packet may be sent; what is older stays unsent")
 	c.unsent = 0.002
 	f.Var(&value[units.Loss]{to: &c.unsent, text: "0.2%", parse: units.ParseLoss, kind: "share"}, "max-unsent",
-		"share of a trial that may stay unsent and still judge the device; against simulated ones 0")
+		"that may stay unsent in a trial that counts; 0 on simulated ports")
 	f.Var(&value[packet.TagMode]{to: &c.tag, text: "auto", parse: parseTag, kind: "mode"}, "tag",
-		"packets with a tag: auto (room of zeros), always (any room), never (all matched by flow)")
-	f.Var(&value[[]int]{to: &c.cpus, parse: parseCPUs, kind: "list"}, "cpu", "CPUs for the ports' threads, which then never sleep: 2,3 or 2-5")
-	f.Uint64Var(&c.seed, "seed", 0, "of all chance; default: drawn at random, and in the results")
+		"which packets get a tag: auto (room of zeros), always (any room), never")
+	f.Var(&value[[]int]{to: &c.cpus, parse: parseCPUs, kind: "list"}, "cpu", "CPUs for the ports' threads, which then never sleep, as 2,3 or 2-5")
+	f.Uint64Var(&c.seed, "seed", 0, "`number` of all chance (default drawn at random; the results have it)")
 	durationVar(f, &c.interval, "interval", "", time.Second, "between samples of a running trial, in the progress line and in JSON")
-	f.StringVar(&c.json, "json", "", "write JSON lines as it goes to this file; - is standard output")
-	f.StringVarP(&c.name, "name", "n", "", "name of the device in tables")
+	f.StringVar(&c.json, "json", "", "`file` JSON lines as it goes; - is standard output")
+	f.StringVarP(&c.name, "name", "n", "", "`text` the device's name in tables")
 	f.BoolVarP(&c.verbose, "verbose", "v", false, "a block for each trial with all counts, as Snabb's, instead of a line")
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "only the last line")
 	f.BoolVar(&c.noColor, "no-color", false, "no colours; NO_COLOR does the same")
-	f.BoolVar(&c.noSave, "no-save", false, "do not keep the run in ~/.local/state/loadtest/runs ($LOADTEST_RUNS), where the last 200 stay")
+	f.BoolVar(&c.noSave, "no-save", false, "do not save the run in ~/.local/state/loadtest/runs, or $LOADTEST_RUNS")
 	f.SortFlags = false
 }
 

@@ -45,7 +45,7 @@ func newGenconf() *cobra.Command {
 }
 
 func outputVar(c *cobra.Command, output *string) {
-	c.Flags().StringVarP(output, "output", "o", "-", "write to this file; - is standard output")
+	c.Flags().StringVarP(output, "output", "o", "-", "`file` to write; - is standard output")
 }
 
 // readTestbed reads a description from standard input.

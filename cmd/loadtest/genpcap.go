@@ -38,6 +38,6 @@ func newGenpcap() *cobra.Command {
 		},
 	}
 	outputVar(c, &output)
-	c.Flags().Uint64Var(&seed, "seed", 1, "of the hosts that packets go to")
+	c.Flags().Uint64Var(&seed, "seed", 1, "`number` of all chance: the hosts that packets go to")
 	return c
 }

@@ -80,6 +80,7 @@ func newRoot() *cobra.Command {
 		return pflag.NormalizedName(name)
 	})
 	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(usage)
 	for _, g := range []struct {
 		id, title string
 		verbs     []*cobra.Command

@@ -57,12 +57,32 @@ func (s *session) prepare(streams []stream) error {
 		if err != nil {
 			return usageError{err}
 		}
-		r := s.replayed(*st)
-		if err := replay.Sendable(r, s.devices[st.tx].Info); err != nil {
+		if err := s.sendable(st); err != nil {
 			return usageError{err}
 		}
 	}
 	return nil
+}
+
+// sendable says why a stream cannot leave through its port, and which flag leaves out what is at fault.
+func (s *session) sendable(st *stream) error {
+	port := s.devices[st.tx].Info
+	err := replay.Sendable(s.replayed(*st), port)
+	p := st.packets
+	for i := 0; err != nil && st.captured() && i < p.Len(); i++ {
+		switch size := p.Size(i); {
+		case size < packet.EtherLen:
+			return err
+		case p.Wire(i) > size:
+			return fmt.Errorf("%w, or --skip-snapped", err)
+		case port.MaxFrame > 0 && size > port.MaxFrame && p.Snapped() == 0:
+			if port.Backend == "afpacket" { // what helps, too, was said
+				return fmt.Errorf("%w, or --skip-oversize", err)
+			}
+			return fmt.Errorf("%w. To leave them out: --skip-oversize", err)
+		}
+	}
+	return err
 }
 
 // replayed is the stream as the engine wants it.

@@ -21,9 +21,9 @@ func newReplay() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay {SOURCE A B | SOURCE PORT | SOURCE TX RX PORT ...}",
 		Short: "Send at one load for one duration and count what comes back",
-		Long:  "replay makes one trial: one load, one duration, with the books and the verdict of a search's trial. SOURCE PORT only sends.",
-		Example: "  loadtest replay -b 100Mbps -D 10 node1.pcap eth2 eth3\n" +
-			"  loadtest replay node1.pcap eth2",
+		Long:  "replay makes one trial, one load for one duration, counts and judges; SOURCE PORT only sends.",
+		Example: "  loadtest replay --split office.pcap eth2 eth3\n" +
+			"  loadtest replay -b 10Mbps -D 10 --both gen eth2 eth3",
 		RunE: func(c *cobra.Command, args []string) error {
 			streams, err := f.arranged(c, args, true)
 			if err != nil {
@@ -34,7 +34,7 @@ func newReplay() *cobra.Command {
 	}
 	f.sources.flags(c.Flags())
 	f.flags(c.Flags(), "the load, per stream (default x1, the captured pace)", "of sending, 0 until Ctrl-C (default one pass through the source)")
-	c.Flags().VarP(&value[units.Loss]{to: &loss, text: "0", parse: parseLoss, kind: "share"}, "loss", "l", "acceptable loss, as 0.5%, 1e-5 or 10ppm")
+	c.Flags().VarP(&value[units.Loss]{to: &loss, text: "0", parse: parseLoss, kind: "share"}, "loss", "l", "acceptable loss, as 0.5%, 1e-5 or 10ppm (default 0)")
 	return c
 }
 

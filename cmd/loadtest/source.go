@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadtest/internal/gen"
+	"loadtest/internal/split"
 	"loadtest/packet"
 	"loadtest/pcap"
 )
@@ -31,37 +32,49 @@ func (a *sources) arranged(c *cobra.Command, args []string, sendOnly bool) (stre
 	}
 	for i := range streams {
 		s := &streams[i]
+		if slices.ContainsFunc(streams[:i], func(o stream) bool { return o.name == s.name }) {
+			return nil, usagef("%stwo streams are named %s: results could not be told apart; want name= for each", s.at, s.name)
+		}
 		if !gen.Is(s.source) {
 			continue
 		}
 		made, err := gen.Parse(s.source)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, usagef("%s%w", s.at, err)
 		}
 		s.made = &made
 	}
 	a.given = slices.Clone(streams)
 	if a.both || a.split != "" && a.split != "no" {
-		if len(streams) != 1 || streams[0].rx == "" {
-			return nil, usagef("%s belongs to the form SOURCE A B", map[bool]string{true: "--both", false: "--split"}[a.both])
-		}
-		streams = append(streams, streams[0])
-		back := &streams[1]
-		back.tx, back.rx, back.name = back.rx, back.tx, ""
-		back.title()
-		switch {
-		case a.both && a.split != "" && a.split != "no":
-			return nil, usagef("--both and --split exclude each other: a capture that is split goes both ways already")
-		case a.split != "" && back.made != nil:
-			return nil, usagef("--split: %s has one side only; both directions at once: --both", back.source)
-		case back.tx == back.rx:
-			return nil, usagef("%s and %s are one port: nothing goes both ways", back.tx, back.rx)
-		case a.both:
-			back.swap = true
-		default:
-			streams[0].side, back.side = clients, servers
-		}
+		return a.bothWays(streams)
 	}
+	return streams, nil
+}
+
+// bothWays are the two streams that --both or --split make of one.
+func (a *sources) bothWays(streams []stream) ([]stream, error) {
+	if len(streams) != 1 || streams[0].rx == "" {
+		return nil, usagef("%s belongs to the form SOURCE A B", map[bool]string{true: "--both", false: "--split"}[a.both])
+	}
+	streams = append(streams, streams[0])
+	back := &streams[1]
+	back.tx, back.rx, back.name = back.rx, back.tx, ""
+	back.title()
+	switch {
+	case a.both && a.split != "" && a.split != "no":
+		return nil, usagef("--both and --split exclude each other: a capture that is split goes both ways already")
+	case a.split != "" && a.split != "no" && back.made != nil:
+		return nil, usagef("--split: %s has one side only; both directions at once: --both", back.source)
+	case back.tx == back.rx:
+		return nil, usagef("%s and %s are one port: nothing goes both ways", back.tx, back.rx)
+	case a.both:
+		back.swap = true
+		return streams, nil
+	}
+	if _, err := split.Parse(a.split); err != nil {
+		return nil, usagef("--split %w", err)
+	}
+	streams[0].side, back.side = clients, servers
 	return streams, nil
 }
 

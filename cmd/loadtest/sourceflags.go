@@ -55,28 +55,28 @@ type sources struct {
 }
 
 func (a *sources) flags(f *pflag.FlagSet) {
-	f.Var(&values[stream]{to: &a.streams, parse: parseStream, kind: "stream"}, "stream", "src=S,tx=PORT,rx=PORT[,name=N][,rate=R or share=2]; instead of arguments, repeat")
-	f.StringVarP(&a.file, "file", "f", "", "a test as --dry-run -o TEST.yaml writes it; flags given here come first")
-	f.BoolVar(&a.both, "both", false, "SOURCE A B: also B to A, addresses swapped")
-	f.StringVar(&a.split, "split", "", "SOURCE A B, a capture of both sides: clients out of A, servers out of B. auto, CIDR (of the clients), mac, sll, no")
+	f.Var(&values[stream]{to: &a.streams, parse: parseStream, kind: "stream"}, "stream", "src=SOURCE,tx=PORT[,rx=PORT][,name=N][,rate=R or share=2]; repeat")
+	f.StringVarP(&a.file, "file", "f", "", "`file` a test as --dry-run -o TEST.yaml writes it; flags override it")
+	f.BoolVar(&a.both, "both", false, "SOURCE A B: send also from B to A, addresses swapped")
+	f.StringVar(&a.split, "split", "", "`rule` SOURCE A B: clients out of A, servers out of B: auto, mac, sll, clients' NETs; or no")
 	f.Lookup("split").NoOptDefVal = "auto"
-	f.StringVar(&a.sizes, "sizes", "", "the whole run once for each size, as 64,512,imix: gen sources")
-	f.Var(&values[portAddress]{to: &a.addrs, parse: parseAddress, kind: "address"}, "addr", "PORT=IP/LEN[,gw=IP][,mac=M][,vlan=N]: answer ARP, ND and ping there, find the gateway; repeat")
-	f.Var(&values[macRule]{to: &a.macDst, parse: parseDst, kind: "mac"}, "mac-dst", "[PORT=]MAC or gw, what --addr resolved: destination of what is sent (default as captured; gen: gw, else the other port); repeat")
-	f.Var(&values[macRule]{to: &a.macSrc, parse: parseMACRule, kind: "mac"}, "mac-src", "[PORT=]MAC: source of what is sent (default as captured; gen: the port's own); repeat")
-	f.BoolVar(&a.skipOversize, "skip-oversize", false, "leave out, and count, packets that are too long for the port; default: refuse the capture")
-	f.BoolVar(&a.skipSnapped, "skip-snapped", false, "leave out, and count, packets that were captured short; default: refuse the capture")
-	f.VarP(&values[string]{to: &a.force, parse: func(s string) (string, error) { return s, nil }, kind: "port"}, "force-port", "", "send there in spite of a default route, an SSH session or another program; repeat")
+	f.StringVar(&a.sizes, "sizes", "", "`list` the whole run once for each, as 64,512,imix (gen sources)")
+	f.Var(&values[portAddress]{to: &a.addrs, parse: parseAddress, kind: "address"}, "addr", "PORT=IP/LEN[,gw=IP][,mac=MAC][,vlan=N]: answer ARP, ND, ping; find gw; repeat")
+	f.Var(&values[macRule]{to: &a.macDst, parse: parseDst, kind: "mac"}, "mac-dst", "[PORT=]MAC or gw: destination; repeat (default as captured; gen: gw, else the other port)")
+	f.Var(&values[macRule]{to: &a.macSrc, parse: parseMACRule, kind: "mac"}, "mac-src", "[PORT=]MAC: source; repeat (default as captured; gen: the port's own)")
+	f.BoolVar(&a.skipOversize, "skip-oversize", false, "leave out and count what is too long for the port (default refuse the capture)")
+	f.BoolVar(&a.skipSnapped, "skip-snapped", false, "leave out and count what was captured short (default refuse the capture)")
+	f.VarP(&values[string]{to: &a.force, parse: func(s string) (string, error) { return s, nil }, kind: "port"}, "force-port", "", "send there despite a default route, your SSH session, another program; repeat")
 	a.shared(f)
-	f.BoolVar(&a.check, "check", false, "open the ports, find the gateways, say hello; no load")
-	f.BoolVar(&a.dryRun, "dry-run", false, "open no port and send nothing: show streams, loads, time, memory")
-	f.VarP(&values[string]{to: &a.outputs, parse: parseOutput, kind: "file"}, "output", "o", "write by ending: .jsonl as --json, .csv a row for each stream and trial, .yaml the test for -f; repeat")
+	f.BoolVar(&a.check, "check", false, "open the ports, find the gateways, say hello; send no load")
+	f.BoolVar(&a.dryRun, "dry-run", false, "open no port, send nothing: show streams, loads, time, memory")
+	f.VarP(&values[string]{to: &a.outputs, parse: parseOutput, kind: "file"}, "output", "o", "by its ending: .jsonl as --json, .csv a row per stream and trial, .yaml for -f; repeat")
 }
 
 // shared are those that need no arguments.
 func (a *sources) shared(f *pflag.FlagSet) {
-	durationVar(f, &a.wait, "wait", "", 10*time.Second, "until first packets come back; 0: no hello")
-	durationVar(f, &a.linkWait, "link-wait", "", 30*time.Second, "for a link that is or went down")
+	durationVar(f, &a.wait, "wait", "", 10*time.Second, "how long first packets may take to come back; 0: no hello")
+	durationVar(f, &a.linkWait, "link-wait", "", 30*time.Second, "how long a link may be down")
 }
 
 // parseOutput takes the endings that can be written.

@@ -20,6 +20,7 @@ type stream struct {
 	tx, rx       string     // names of ports; rx "": only sent
 	rate         units.Rate // its own; zero: that of all
 	share        float64    // of the load; 0 is 1
+	at           string     // where it was said, for messages: "T.yaml:7: "; "" on the command line
 
 	made *gen.Spec     // nil: a capture
 	swap bool          // the other direction: addresses swapped
@@ -58,6 +59,10 @@ func (s stream) weight() float64 {
 // sendOnly: with two arguments nothing is expected back.
 func parseArgs(verb string, args []string, sendOnly bool) ([]stream, error) {
 	switch n := len(args); {
+	case n == 0:
+		return nil, usagef("%s: no arguments; want SOURCE A B, SOURCE PORT, or groups of SOURCE TX RX PORT; see loadtest %s --help", verb, verb)
+	case n <= 3 && slices.Contains(args, "none"):
+		return nil, usagef("none sends nothing; it stands in groups of SOURCE TX RX PORT, for a port that only receives")
 	case n == 2:
 		source, port := args[0], args[1]
 		if isSource(source) == isSource(port) {
@@ -82,7 +87,7 @@ func parseArgs(verb string, args []string, sendOnly bool) ([]stream, error) {
 // groups shows arguments as groups of four.
 func groups(args []string) string {
 	var b strings.Builder
-	for i := 0; i < max(len(args), 1); i += 4 {
+	for i := 0; i < len(args); i += 4 {
 		g := slices.Clone(args[i:min(i+4, len(args))])
 		for len(g) < 4 {
 			g = append(g, "?")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,9 +34,9 @@ func (a *sources) readTest(c *cobra.Command, args []string) error {
 		switch {
 		case flag == nil:
 			return usagef("%s:%d: %s has no flag --%s; see loadtest %s --help", a.file, f.Line, c.Name(), f.Name, c.Name())
-		case flag.Name == "file" || flag.Name == "stream" || flag.Name == "dry-run" || flag.Name == "check":
+		case slices.Contains([]string{"file", "stream", "dry-run", "check", "help"}, flag.Name):
 			return usagef("%s:%d: --%s belongs on the command line", a.file, f.Line, flag.Name)
-		case flag.Changed:
+		case flag.Changed || flag.Name == "duration" && c.Flags().Changed("d"): // the other letter of the same flag
 			continue
 		}
 		if _, repeats := flag.Value.(repeated); len(f.Values) > 1 && !repeats {
@@ -51,9 +52,9 @@ func (a *sources) readTest(c *cobra.Command, args []string) error {
 		return nil
 	}
 	for _, st := range t.Streams {
-		s := stream{name: st.Name, source: st.Source, tx: st.TX, rx: st.RX, share: st.Share}
+		s := stream{name: st.Name, source: st.Source, tx: st.TX, rx: st.RX, share: st.Share, at: fmt.Sprintf("%s:%d: ", a.file, st.Line)}
 		if err := s.weigh(st.Rate, ""); err != nil {
-			return usagef("%s:%d: %w", a.file, st.Line, err)
+			return usagef("%s%w", s.at, err)
 		}
 		s.title()
 		a.streams = append(a.streams, s)
@@ -81,7 +82,7 @@ func (s *session) writeTest() error {
 		t.Streams = append(t.Streams, x)
 	}
 	s.command.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains([]string{"file", "stream", "dry-run", "check", "output"}, f.Name) {
+		if slices.Contains([]string{"file", "stream", "dry-run", "check"}, f.Name) {
 			return
 		}
 		name := f.Name
@@ -91,6 +92,12 @@ func (s *session) writeTest() error {
 		values := []string{f.Value.String()}
 		if r, ok := f.Value.(repeated); ok {
 			values = r.Texts()
+		}
+		if name == "output" { // not this file
+			values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return strings.HasSuffix(v, ".yaml") })
+		}
+		if len(values) == 0 {
+			return
 		}
 		if !slices.ContainsFunc(t.Flags, func(g testfile.Flag) bool { return g.Name == name }) {
 			t.Flags = append(t.Flags, testfile.Flag{Name: name, Values: values})

@@ -30,7 +30,7 @@ func newTransient() *cobra.Command {
 		Use:   "transient {SOURCE A B | SOURCE PORT | SOURCE TX RX PORT ...}",
 		Short: "Run through steps of load and count at each",
 		Long:  "transient runs a program of load steps without judging them: ramp_up, ramp_down, ramp_up_down, or constant until Ctrl-C.",
-		Example: "  loadtest transient -b 1e9 node1.pcap eth2 eth3\n" +
+		Example: "  loadtest transient -b 100M -s 25M -D 1 gen eth2 eth3\n" +
 			"  loadtest transient -b 1e9 -s 250e6 -D 1 -p ramp_up --bench-file steps.csv node1.pcap sim:wire/a sim:wire/b",
 		RunE: func(c *cobra.Command, args []string) error {
 			streams, err := f.arranged(c, args, false)
@@ -44,8 +44,8 @@ func newTransient() *cobra.Command {
 	f.sources.flags(fs)
 	f.common.flags(fs, "highest load, per stream (default line rate of the slowest port)", "of one step (default 5s)")
 	rateVar(fs, &f.step, "step", "s", "between two loads (default a tenth of --rate)")
-	fs.StringVarP(&f.program, "program", "p", "ramp_up_down", "ramp_up, ramp_down, ramp_up_down or constant")
-	fs.StringVar(&f.bench, "bench-file", "", "write a CSV row for each stream and step to this file")
+	fs.StringVarP(&f.program, "program", "p", "ramp_up_down", "`name` ramp_up, ramp_down, ramp_up_down or constant")
+	fs.StringVar(&f.bench, "bench-file", "", "`file` a CSV row per stream and step")
 	fs.BoolVarP(&f.hydra, "hydra", "y", false, "the bench file as rows for Hydra: benchmark,id,score,unit")
 	durationVar(fs, &f.warmup, "warmup", "", 2*time.Second, "uncounted traffic at the first step's load")
 	return c

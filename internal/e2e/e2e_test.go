@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	os.Chmod(dir, 0o755) // the program is run by others, too
 	binary = filepath.Join(dir, "loadtest")
 	os.Setenv("LOADTEST_RUNS", filepath.Join(dir, "runs"))
 	build := exec.Command("go", "build", "-o", binary, "loadtest/cmd/loadtest")

@@ -179,7 +179,7 @@ func TestLinkDown(t *testing.T) {
 	file := udp(t, 60, false)
 	for _, args := range [][]string{
 		{"replay", "-b", "1Mbps", "-D", "3"},
-		{"transient", "-b", "1Mbps", "-s", "500kbps", "-D", "3", "--warmup", "0"},
+		{"transient", "-b", "1Mbps", "-s", "500kbps", "-D", "3", "--warmup", "0", "--link-wait", "1s"},
 	} {
 		t.Run(args[0], func(t *testing.T) {
 			p := start(t, append(args, file, d.A, d.B)...)
