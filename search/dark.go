@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"slices"
 
 	"loadtest/trial"
 )
@@ -63,4 +64,10 @@ func (d *darkness) err(enough int) error {
 		}
 	}
 	return nil
+}
+
+// silent tells whether a stream sent enough for something to come back, and nothing did.
+func silent(r *trial.Result) bool {
+	const enough = 10
+	return slices.ContainsFunc(r.Streams, func(s trial.Stream) bool { return s.Sent >= enough && s.Received == 0 })
 }

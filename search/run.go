@@ -32,6 +32,10 @@ type Options struct {
 	// waits, and the trial is as invalid as any other.
 	Relink func(context.Context) error
 
+	// Ask is called when nothing of a stream came back in a trial that failed: whether the device answers at all, at next to no
+	// load. Its error ends the search: a device that went silent was not too slow. nil: nobody asks.
+	Ask func(context.Context) error
+
 	See func(Event) // is told what happens, in order; may be nil
 }
 
@@ -218,6 +222,9 @@ func (l *loop) once(ctx context.Context, s trial.Spec) (Outcome, problem, error)
 	l.See(e)
 	if err == nil && l.Verdict == nil {
 		err = l.dark.err(3)
+	}
+	if err == nil && e.Verdict == Fail && l.Ask != nil && silent(&res) {
+		err = l.Ask(ctx)
 	}
 	return Outcome{Spec: s, Result: res, Verdict: e.Verdict, Reason: e.Reason}, why, err
 }

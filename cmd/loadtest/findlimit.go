@@ -42,6 +42,11 @@ func newFindLimit() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for _, st := range streams {
+				if st.rx == "" {
+					return usagef("stream %s is only sent, so its limit is not the device's; want rx=PORT, where it comes back", st.name)
+				}
+			}
 			return f.run(c, streams)
 		},
 	}
@@ -135,6 +140,9 @@ func (f *findLimit) search(c *cobra.Command, s *session) error {
 		}
 	}
 	so.Interval, so.Relink = f.interval, s.relink
+	if s.wait > 0 {
+		so.Ask = s.ask
+	}
 	w := &watcher{session: s, retries: f.retries, max: o.Max}
 	so.See = w.see
 	w.first = s.steps

@@ -47,6 +47,16 @@ func (s *session) relink(ctx context.Context) error {
 	return ctxError(ctx, nil)
 }
 
+// ask says hello once more, as nothing came back in a trial.
+func (s *session) ask(ctx context.Context) error {
+	s.tell("hello", "", "nothing came back in this trial: does the device answer at all?")
+	err := s.greet(ctx)
+	if err == nil {
+		s.tell("hello", "", "it does; the load was too high")
+	}
+	return err
+}
+
 // greet says hello: a few packets of each stream must come back before there is a load. What the device does to them is told, and
 // expected of packets without a tag.
 func (s *session) greet(ctx context.Context) error {
@@ -64,6 +74,7 @@ func (s *session) greet(ctx context.Context) error {
 	if s.wait == 0 || len(o.Streams) == 0 {
 		return nil
 	}
+	_ = s.runner.Close() // it attends to the neighbours between trials; hello does so itself
 	s.line.Show(report.Progress(report.State{Label: "hello", Done: -1}, width))
 	r, err := hello.Run(ctx, o)
 	s.line.Clear()

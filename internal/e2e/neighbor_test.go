@@ -300,3 +300,16 @@ func TestSwitchLearnsThePorts(t *testing.T) {
 		})
 	}
 }
+
+// A router that forgets its next hop in the middle of a search has not become slow: there is no limit, but what it asks for.
+func TestDeviceGoesSilent(t *testing.T) {
+	device(t, "nft")
+	d := lab.Up(t, "linux-router.sh", "pps=20000", "burst=400")
+	p := start(t, "find-limit", "-b", "30Mbps", "-p", "1kbps", "--wait", "2s", udp(t, 60, false), d.A, d.B)
+	time.Sleep(5 * time.Second)
+	d.IP("r", "neigh", "del", "10.10.2.2", "dev", "rb")
+	r := p.wait(t)
+	if r.code != 3 || !strings.Contains(r.talk, "ARP who-has 10.10.2.2 from 02:00:00:00:02:01, nobody answers") || !strings.Contains(r.talk, "--addr "+d.B+"=10.10.2.2/") {
+		t.Errorf("exit %d, want 3 and what the router asks for:\n%s%s", r.code, r.out, r.talk)
+	}
+}
