@@ -62,16 +62,22 @@ func (c *common) files() []output {
 // An output is a file that will be written, and the flag that says so.
 type output struct{ flag, path string }
 
-// keepSources refuses to write over a capture that is to be sent; in is standard input.
+// keepSources refuses to write over a capture that is to be sent, and two outputs into one file; in is standard input.
 func keepSources(streams []stream, in io.Reader, outputs []output) error {
 	for _, p := range ports(streams) {
 		if path, ok := strings.CutPrefix(p, "pcap:"); ok {
 			outputs = append(outputs, output{"pcap:", path})
 		}
 	}
-	for _, o := range outputs {
+	for i, o := range outputs {
 		written, err := os.Stat(o.path)
-		if err != nil || !written.Mode().IsRegular() {
+		if special := err == nil && !written.Mode().IsRegular(); o.path == "" || special {
+			continue
+		}
+		if j := slices.IndexFunc(outputs[:i], func(p output) bool { return p.path == o.path }); j >= 0 {
+			return usagef("%s%s and %s%s are one file: want another", outputs[j].flag, o.path, o.flag, o.path)
+		}
+		if err != nil {
 			continue
 		}
 		for _, s := range streams {

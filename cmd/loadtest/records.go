@@ -134,11 +134,20 @@ func (s *session) begin(set report.Settings) error {
 		return err
 	}
 	ctx := s.command.Context()
+	gateways := slices.ContainsFunc(s.addrs, func(a portAddress) bool { return a.Gateway.IsValid() })
+	if !gateways { // else the record has to wait: it names them
+		if err := s.record(set); err != nil {
+			return err
+		}
+	}
 	err := s.up(ctx)
 	if err == nil {
 		err = s.resolve(ctx)
 	}
-	if err := errors.Join(s.record(set), err); err != nil {
+	if gateways {
+		err = errors.Join(s.record(set), err)
+	}
+	if err != nil {
 		return err
 	}
 	if err := s.prepare(s.streams); err != nil { // now with the gateways' addresses

@@ -342,7 +342,7 @@ func TestCapabilities(t *testing.T) {
 	d := lab.Veth(t)
 	d.IP("b", "link", "set", "b0", "netns", d.Prefix+"-a") // who may not enter namespaces has both ports in his own
 	d.IP("a", "link", "set", "b0", "up")
-	dir := public(t)
+	dir := open(t)
 	program := filepath.Join(dir, "loadtest")
 	text, err := os.ReadFile(binary)
 	if err == nil {
@@ -397,20 +397,6 @@ func TestCapabilities(t *testing.T) {
 	})
 }
 
-// public is a folder that everybody may write to.
-func public(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "loadtest-public")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 // The demo needs neither root nor a home that can be written to.
 func TestDemoUnprivileged(t *testing.T) {
 	code, out, talk := on(t, func(cmd *exec.Cmd) {
@@ -427,7 +413,7 @@ func TestDemoUnprivileged(t *testing.T) {
 // Under sudo what is saved belongs to who called, folders too.
 func TestRunsBelongToSudosCaller(t *testing.T) {
 	lab.Need(t, "root")
-	dir := filepath.Join(public(t), "state", "runs")
+	dir := filepath.Join(open(t), "state", "runs")
 	code, _, talk := on(t, func(cmd *exec.Cmd) { cmd.Env = append(os.Environ(), "SUDO_USER=nobody", "LOADTEST_RUNS="+dir) },
 		"replay", "-b", "1G", udp(t, 60, false), "sim:wire/a", "sim:wire/b")
 	if code != 0 {

@@ -96,13 +96,16 @@ func TestMistakesOfSources(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"replay", "nofile.pcap", "eth9"}, `"nofile.pcap": no such file; replay: of "nofile.pcap" and "eth9" exactly one must be a capture file, the other a port`},
+		{[]string{"replay", "nofile.pcap", "eth9"}, `"nofile.pcap": no such file; replay: of "nofile.pcap" and "eth9" exactly one must be a capture file or gen, the other a port`},
 		{[]string{"find-limit", "eth9", "caps/nofile"}, `"caps/nofile": no such file; find-limit: of "eth9" and "caps/nofile" exactly one`},
 		{[]string{"replay", "sim:wire/a", "pcap:x.pcap"}, `replay: of "sim:wire/a" and "pcap:x.pcap" exactly one`},
 		{[]string{"replay", "eth8", "eth9"}, `replay: of "eth8" and "eth9" exactly one`},
 		{[]string{"replay", "-b", "1G", file, "pcap:" + file}, file + " is sent by stream pcap:" + file + ", and pcap:" + file + " would write over it: want another file"},
 		{[]string{"replay", "-b", "1G", "--json", file, file, "sim:wire/a"}, "and --json " + file + " would write over it"},
 		{[]string{"transient", "-b", "1G", "--bench-file", file, file, "sim:wire/a", "sim:wire/b"}, "and --bench-file " + file + " would write over it"},
+		{[]string{"replay", "-b", "1G", "-o", file, file, "sim:wire/a"}, `--output "` + file + `": want a name that ends in .jsonl, .csv or .yaml`},
+		{[]string{"replay", "-b", "1G", "-o", "x.csv", "-o", "x.csv", file, "sim:wire/a"}, "-o x.csv and -o x.csv are one file: want another"},
+		{[]string{"transient", "-b", "1G", "--json", "x.jsonl", "-o", "x.jsonl", file, "sim:wire/a", "sim:wire/b"}, "--json x.jsonl and -o x.jsonl are one file"},
 	} {
 		before, _ := os.ReadFile(file)
 		code, _, talk := on(t, nil, tt.args...)

@@ -15,16 +15,23 @@ import (
 	"loadtest/packet"
 )
 
-// limit searches once more where the tester was the limit: a busy machine says nothing about the program. Where repeats are
-// asked for, nothing is forgiven.
+// calmly runs the program again where it could not keep up or stood still: a busy machine says nothing about the program. Where
+// repeats are asked for, nothing is forgiven.
+func calmly(t *testing.T, args ...string) run {
+	t.Helper()
+	for again := 0; ; again++ {
+		r := loadtest(t, args...)
+		if r.code != 3 || !strings.Contains(r.talk, "the tester ") || again == 3 || times(2) > 1 {
+			return r
+		}
+		t.Logf("again, as the tester could not:\n%s%s", r.out, r.talk)
+	}
+}
+
+// limit searches calmly.
 func limit(t *testing.T, args ...string) run {
 	t.Helper()
-	r := loadtest(t, append([]string{"find-limit"}, args...)...)
-	if r.code == 3 && strings.Contains(r.talk, "tester limited") && times(2) == 1 {
-		t.Logf("again, as the tester was limited:\n%s", r.out)
-		r = loadtest(t, append([]string{"find-limit"}, args...)...)
-	}
-	return r
+	return calmly(t, append([]string{"find-limit"}, args...)...)
 }
 
 // near checks that the answer lies within 5 % of what the device is set to.
@@ -44,7 +51,7 @@ func TestRouterLimitAmongForeignTraffic(t *testing.T) {
 	for range times(5) {
 		d := lab.Up(t, "linux-router.sh", "pps=20000", "burst=400")
 		stop := chatter(t, d)
-		r := limit(t, "-b", "30Mbps", "-p", "100kbps", udp(t, 60, false), d.A, d.B)
+		r := limit(t, "-b", "30Mbps", "-p", "100kbps", "--force-port", d.B, udp(t, 60, false), d.A, d.B) // the chatter listens there, too
 		copies, foreign := stop(), int64(0)
 		near(t, r, 20400*672/1e9) // the bucket's 400 packets come on top of a trial of 1 s
 		var duplicated int64
@@ -142,14 +149,21 @@ func TestRouterDropsAreCountedToThePacket(t *testing.T) {
 		t.Run(option, func(t *testing.T) {
 			d := lab.Up(t, "linux-router.sh", option)
 			there, back := udp(t, 60, false), udp(t, 60, true)
+			// A run's first frames tell switches where its ports are. Of each 1000 the router drops the first: not one of those.
+			loadtest(t, "replay", "-b", "1kpps", "-D", "100ms", "--wait", "0", there, "left", "right", d.A, back, "right", "left", d.B)
 			for range times(20) {
 				ab, ba := d.Drops()
-				r := loadtest(t, "replay", "-b", "20kpps", "-D", "2", "--max-unsent", "1%", there, "left", "right", d.A, back, "right", "left", d.B)
+				r := loadtest(t, "replay", "-b", "20kpps", "-D", "2", "--wait", "0", "--max-unsent", "1%", there, "left", "right", d.A, back, "right", "left", d.B)
 				balanced(t, r)
 				ab2, ba2 := d.Drops()
-				s := r.trials()[0].Streams
-				if *s[0].Lost != ab2-ab || *s[1].Lost != ba2-ba || ab2 == ab {
-					t.Errorf("lost %d and %d, the router dropped %d and %d", *s[0].Lost, *s[1].Lost, ab2-ab, ba2-ba)
+				var lost [2]int64
+				for _, x := range r.trials() { // more than one on a machine that stood still
+					for i := range lost {
+						lost[i] += *x.Streams[i].Lost
+					}
+				}
+				if lost[0] != ab2-ab || lost[1] != ba2-ba || ab2 == ab {
+					t.Errorf("lost %d and %d, the router dropped %d and %d", lost[0], lost[1], ab2-ab, ba2-ba)
 				}
 			}
 		})
@@ -161,9 +175,9 @@ func TestLosslessRunIsLossless(t *testing.T) {
 	device(t, "nft")
 	d := lab.Up(t, "linux-router.sh", "pps=100000")
 	for range times(10) {
-		r := loadtest(t, "replay", "-b", "10kpps", "-D", "10", "--max-unsent", "1%", udp(t, 60, false), d.A, d.B)
+		r := calmly(t, "replay", "-b", "10kpps", "-D", "10", "--max-unsent", "1%", udp(t, 60, false), d.A, d.B)
 		balanced(t, r)
-		s := r.trials()[0].Streams[0]
+		s := r.trials()[len(r.trials())-1].Streams[0]
 		if *s.Lost != 0 || s.Intended != 100000 || r.code != 0 {
 			t.Errorf("lost %d of %d (exit %d)\n%s", *s.Lost, s.Sent, r.code, r.talk)
 		}

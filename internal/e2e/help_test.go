@@ -64,6 +64,8 @@ func TestHelp(t *testing.T) {
 // Every verb's help has two examples, and they work: on simulated ports, and on interfaces of those names, with a device
 // between them.
 func TestHelpExamples(t *testing.T) {
+	dir := open(t)
+	filed(t, dir)
 	for verb, help := range helps(t) {
 		if verb == "" {
 			continue
@@ -77,13 +79,11 @@ func TestHelpExamples(t *testing.T) {
 		for _, line := range lines {
 			line = strings.TrimSpace(line)
 			t.Run(line, func(t *testing.T) {
-				dir, change := open(t), func(cmd *exec.Cmd) {}
+				change := func(*exec.Cmd) {}
 				if strings.Contains(line, "eth2") {
 					device(t, "nft")
-					d := deskOf(t, line)
-					dir, change = d.dir, d.at()
+					change = deskOf(t, line).at()
 				}
-				filed(t, dir)
 				example(t, dir, line, change)
 			})
 		}
@@ -112,7 +112,7 @@ func filed(t *testing.T, dir string) {
 	}
 	move(t, "../../testdata/vita-pair/gentest-node1.conf", filepath.Join(dir, "gentest-node1.conf"))
 	put(t, filepath.Join(dir, "office.pcap"), store(20*time.Millisecond, conversation()...))
-	p := prepare(t, "demo")
+	p := prepare(t, "find-limit", "-b", "1M", "-D", "10ms", "gen", "sim:wire/a", "sim:wire/b")
 	p.cmd.Env = append(os.Environ(), "LOADTEST_RUNS="+filepath.Join(dir, "runs"))
 	if r := p.begin(t).wait(t); r.code != 0 {
 		t.Fatal(r.talk)
@@ -123,18 +123,25 @@ func filed(t *testing.T, dir string) {
 func example(t *testing.T, dir, line string, change func(*exec.Cmd)) {
 	t.Helper()
 	ours, _, _ := strings.Cut(line, "| snabb") // the device's own tool is not here
+	runs := "LOADTEST_RUNS=" + filepath.Join(dir, "others")
+	if strings.HasPrefix(line, "loadtest runs") {
+		runs = "LOADTEST_RUNS=" + filepath.Join(dir, "runs")
+	}
 	for again := range 4 {
 		cmd := exec.Command("sh", "-c", ours)
 		var out, talk bytes.Buffer
-		cmd.Stdout, cmd.Stderr, cmd.Dir = &out, &talk, dir
+		cmd.Stdout, cmd.Stderr = &out, &talk
 		change(cmd)
-		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"), "LOADTEST_RUNS="+filepath.Join(dir, "runs"))
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"), runs)
 		err := cmd.Run()
 		if err == nil {
 			return
 		}
-		if busy := strings.Contains(talk.String(), "the tester "); !busy || again == 3 || !strings.Contains(line, "eth2") {
+		switch busy := strings.Contains(talk.String(), "the tester ") && strings.Contains(line, "eth2") && times(2) == 1; {
+		case !busy:
 			t.Fatalf("%v: %s%s", err, &out, &talk)
+		case again == 3:
+			t.Skipf("this machine is too busy: %s", &talk)
 		}
 	}
 }

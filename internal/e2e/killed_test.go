@@ -166,6 +166,30 @@ func TestKilledTrial(t *testing.T) {
 	}
 }
 
+// A run that was killed while it still waited for a link is on the list, and can be made again.
+func TestKilledWaiting(t *testing.T) {
+	device(t)
+	d := lab.Veth(t)
+	d.IP("b", "link", "set", "b0", "down")
+	s := shelf{filepath.Join(t.TempDir(), "runs")}
+	p := prepare(t, append(lenient("replay"), "-D", "300ms", "gen", d.A, d.B)...)
+	s.in(p.cmd)
+	p.begin(t)
+	p.await(t, `"type":"run"`)
+	time.Sleep(300 * time.Millisecond)
+	id, text, _ := s.kill(t, p)
+	if n := bytes.Count(text, []byte("\n")); n != 1 {
+		t.Errorf("%d lines are saved, want what was asked for", n)
+	}
+	if code, out, _ := s.runs(t); code != 0 || !strings.Contains(out, "cut off after 0 trials") {
+		t.Errorf("runs: exit %d: %s", code, out)
+	}
+	d.IP("b", "link", "set", "b0", "up")
+	if code, out, talk := s.runs(t, "repeat", id); code != 0 || len(verdicts(out)) != 1 {
+		t.Errorf("runs repeat: exit %d: %s%s", code, out, talk)
+	}
+}
+
 // What was asked for is on disk before the first packet is on the wire.
 func TestFirstLine(t *testing.T) {
 	device(t)

@@ -37,8 +37,8 @@ func TestLinkAtStart(t *testing.T) {
 	t.Run("comes up", func(t *testing.T) {
 		p := start(t, append(lenient("find-limit"), "-p", "500kbps", "-D", "500ms", "gen", d.A, d.B)...)
 		time.Sleep(2 * time.Second)
-		if text := p.written(t); text != "" {
-			t.Errorf("it did not wait: %s", text)
+		if text := p.written(t); strings.Count(text, "\n") != 1 {
+			t.Errorf("it did not wait, or did not say what for: %s", text)
 		}
 		cable(d, "up")
 		if r := p.wait(t); r.code != 0 || r.last() != "0.001" {

@@ -28,12 +28,12 @@ func TestInterrupt(t *testing.T) {
 		{"find-limit by TERM", []string{"find-limit", "-b", "3Mbps", "-p", "1kbps", "-D", "20", "--warmup", "0", file, d.A, d.B}, syscall.SIGTERM, 143},
 		{"transient", []string{"transient", "-b", "3Mbps", "-D", "20", "--warmup", "0", file, d.A, d.B}, syscall.SIGINT, 130},
 		{"replay", []string{"replay", "-b", "3Mbps", "-D", "30", file, d.A, d.B}, syscall.SIGINT, 130},
-		{"replay without end", []string{"replay", "-b", "3Mbps", "-D", "0", file, d.A, d.B}, syscall.SIGINT, 0},
+		{"replay without end", []string{"replay", "-b", "3Mbps", "-D", "0", "--max-unsent", "50%", file, d.A, d.B}, syscall.SIGINT, 0},
 		{"simulated", []string{"replay", "-b", "1Gbps", "-D", "1000h", file, "sim:wire/a", "sim:wire/b"}, syscall.SIGINT, 130},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := start(t, tt.args...)
-			time.Sleep(1500 * time.Millisecond)
+			p.await(t, `"type":"sample"`)
 			begun := time.Now()
 			if err := p.cmd.Process.Signal(tt.signal); err != nil {
 				t.Fatal(err)
@@ -41,6 +41,9 @@ func TestInterrupt(t *testing.T) {
 			r := p.wait(t)
 			if took := time.Since(begun); took > 3*time.Second {
 				t.Errorf("it took %v to end", took)
+			}
+			if r.code == 3 && times(2) == 1 && strings.Contains(r.talk, "loadtest: the tester was stopped") {
+				t.Skipf("this machine is too busy: %s", r.talk)
 			}
 			if r.code != tt.code {
 				t.Errorf("exit %d, want %d\n%s%s", r.code, tt.code, r.out, r.talk)
@@ -53,7 +56,7 @@ func TestInterrupt(t *testing.T) {
 			trials := r.trials()
 			if len(trials) == 0 || trials[len(trials)-1].Streams[0].Sent == 0 {
 				t.Errorf("the interrupted trial is not on disk: %d trials", len(trials))
-			} else if s := trials[len(trials)-1].Streams[0]; *s.Lost != 0 || s.Unsent > s.Intended/100 {
+			} else if s := trials[len(trials)-1].Streams[0]; *s.Lost != 0 || times(2) > 1 && s.Unsent > s.Intended/100 {
 				t.Errorf("of the interrupted trial %d are lost, %d unsent", *s.Lost, s.Unsent)
 			}
 		})
@@ -98,20 +101,26 @@ func TestNotMeasured(t *testing.T) {
 	d := lab.Veth(t)
 	file := udp(t, 60, false)
 	t.Run("never answers", func(t *testing.T) {
-		r := loadtest(t, "find-limit", "-b", "1Mbps", file, d.A, d.A)
+		r := loadtest(t, "find-limit", "-b", "1Mbps", "--wait", "1", file, d.A, d.A)
+		if r.code != 3 || !strings.Contains(r.talk, "nothing came back in ") || len(r.trials()) > 0 {
+			t.Errorf("exit %d after %d trials, want 3 and none: %s", r.code, len(r.trials()), r.talk)
+		}
+	})
+	t.Run("never answers, and no hello", func(t *testing.T) {
+		r := loadtest(t, "find-limit", "-b", "1Mbps", "--wait", "0", file, d.A, d.A)
 		if r.code != 3 || !strings.Contains(r.talk, "nothing came back") || len(r.trials()) > 10 {
 			t.Errorf("exit %d after %d trials, want 3 soon: %s", r.code, len(r.trials()), r.talk)
 		}
 	})
 	t.Run("never answers replay", func(t *testing.T) {
-		r := loadtest(t, "replay", "-b", "1Mbps", "-D", "1", file, d.A, d.A)
+		r := loadtest(t, "replay", "-b", "1Mbps", "-D", "1", "--wait", "0", file, d.A, d.A)
 		if r.code != 3 || !strings.Contains(r.talk, "nothing came back") {
 			t.Errorf("exit %d, want 3: %s", r.code, r.talk)
 		}
 	})
 	t.Run("link goes down", func(t *testing.T) {
 		p := start(t, "find-limit", "-b", "1Mbps", "-D", "5", "--link-wait", "1s", file, d.A, d.B)
-		time.Sleep(2 * time.Second)
+		p.await(t, `"type":"sample"`)
 		d.IP("b", "link", "set", "b0", "down")
 		r := p.wait(t)
 		d.IP("b", "link", "set", "b0", "up")
@@ -122,18 +131,18 @@ func TestNotMeasured(t *testing.T) {
 	})
 	t.Run("too fast", func(t *testing.T) {
 		r := loadtest(t, "replay", "-b", "10Gbps", "-D", "1", file, d.A, d.B)
-		if r.code != 3 || !strings.Contains(r.talk, "tester limited") {
-			t.Errorf("exit %d, want 3: tester limited: %s", r.code, r.talk)
+		if r.code != 3 || !strings.Contains(r.talk, "loadtest: no verdict about the device: the tester sent ") && !strings.Contains(r.talk, "the tester was stopped") {
+			t.Errorf("exit %d, want 3: the tester was the limit: %s", r.code, r.talk)
 		}
 	})
 	t.Run("send only", func(t *testing.T) {
-		r := loadtest(t, "replay", "-b", "1Mbps", "-D", "1", file, d.A)
+		r := calmly(t, "replay", "-b", "1Mbps", "-D", "1", file, d.A)
 		if s := r.trials()[0].Streams[0]; r.code != 0 || s.Sent == 0 || s.Lost != nil {
 			t.Errorf("exit %d, sent %d, lost %v; want 0, some, null: %s", r.code, s.Sent, s.Lost, r.talk)
 		}
 	})
 	t.Run("busy with the same port", func(t *testing.T) {
-		r := loadtest(t, "replay", "-b", "1Mbps", "-D", "1", file, d.B, d.A)
+		r := calmly(t, "replay", "-b", "1Mbps", "-D", "1", file, d.B, d.A)
 		if r.code != 0 {
 			t.Errorf("the way back: exit %d: %s", r.code, r.talk)
 		}
