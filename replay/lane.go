@@ -65,7 +65,7 @@ func Sendable(s Stream, port nic.Info) error {
 	if s.Packets.Link > 1 {
 		return fmt.Errorf("%s has no Ethernet header (link type %d); only Ethernet captures (1) can be sent", s.Source, s.Packets.Link)
 	}
-	long, first := 0, 0
+	long, first, longest := 0, 0, 0
 	for i := range s.Packets.Len() {
 		size := s.Packets.Size(i)
 		switch {
@@ -78,11 +78,12 @@ func Sendable(s Stream, port nic.Info) error {
 			if long++; long == 1 {
 				first = i
 			}
+			longest = max(longest, size)
 		}
 	}
 	if long > 0 {
 		return fmt.Errorf("%s record %d: %d bytes, %s takes %d (MTU %d); %d of %d records are too long%s",
-			s.Source, first+1, s.Packets.Size(first), port.Name, port.MaxFrame, port.MTU, long, s.Packets.Len(), widen(port, s.Packets.Size(first)))
+			s.Source, first+1, s.Packets.Size(first), port.Name, port.MaxFrame, port.MTU, long, s.Packets.Len(), widen(port, longest))
 	}
 	return nil
 }

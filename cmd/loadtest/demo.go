@@ -17,10 +17,9 @@ var demoFiles embed.FS
 func newDemo() *cobra.Command {
 	f := &findLimit{}
 	c := &cobra.Command{
-		Use:   "demo",
-		Short: "Find the limit of a simulated pair of IPsec gateways: no hardware, no root",
-		Long: "demo measures an embedded pair of VPN gateways on 1 GbE links in simulated time, with 60-byte packets in both directions.\n" +
-			"It is find-limit on generated captures; every flag of find-limit works.",
+		Use:     "demo",
+		Short:   "Find the limit of a simulated pair of IPsec gateways: no hardware, no root",
+		Long:    "demo is find-limit on an embedded pair of VPN gateways with 1 GbE links, in simulated time, with 60-byte packets both ways.",
 		Example: "  loadtest demo\n  loadtest demo -v -r 0",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

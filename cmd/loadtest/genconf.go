@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,9 +15,9 @@ import (
 func newGenconf() *cobra.Command {
 	var output string
 	c := &cobra.Command{
-		Use:       "genconf [KIND] [flags] < gentest.conf",
+		Use:       "genconf [KIND=vita] [flags] < gentest.conf",
 		Short:     "Write a gateway's configuration from a description of the test",
-		Long:      "genconf reads a description of a test in Vita's gentest syntax and writes the configuration of the gateway under test.\n\nKinds: " + strings.Join(genconf.Kinds(), ", ") + " (default: vita)",
+		Long:      "genconf reads a description of a test in Vita's gentest syntax and writes the configuration of the gateway under test.",
 		Example:   "  loadtest genconf < gentest-node1.conf | snabb config set node1 /\n  loadtest genconf vita -o node1.conf < gentest-node1.conf",
 		ValidArgs: genconf.Kinds(),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -15,7 +15,7 @@ func newGenpcap() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "genpcap [flags] < gentest.conf > FILE",
 		Short:   "Write a capture to send from a description of the test",
-		Long:    "genpcap reads a description of a test in Vita's gentest syntax and writes a capture with packets for each of its routes.\n\nThe hosts behind a route are drawn by chance: the same --seed gives the same capture, byte for byte.",
+		Long:    "genpcap reads a description of a test in Vita's gentest syntax and writes a capture, the same for the same --seed.",
 		Example: "  loadtest genpcap < gentest-node1.conf > node1.pcap\n  loadtest genpcap --seed 7 -o node1.pcap < gentest-node1.conf",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -10,7 +10,7 @@ import (
 )
 
 // columns is how wide a list of flags is.
-const columns = 110
+const columns = 120
 
 // A flagGroup is a part of that list.
 type flagGroup struct{ title, flags string }

@@ -34,14 +34,21 @@ func TestFlagGroups(t *testing.T) {
 }
 
 func TestWrapped(t *testing.T) {
+	const indent = 30
 	word := strings.Repeat("é", 20)
-	text := strings.TrimSpace(strings.Repeat(word+" ", 6))
-	got := wrapped(text, 30)
+	text := strings.TrimSpace(strings.Repeat(word+" ", 9))
+	got := strings.Repeat(" ", indent) + wrapped(text, indent)
 	lines := strings.Split(got, "\n")
-	if len(lines) != 2 || len([]rune(lines[0])) != 4*20+3-20-1 || !strings.HasPrefix(lines[1], strings.Repeat(" ", 30)+word) || strings.Join(strings.Fields(got), " ") != text {
-		t.Errorf("%d columns, indent 30:\n%s", columns, got)
+	for i, line := range lines {
+		n := len([]rune(line))
+		if n > columns || i < len(lines)-1 && n+1+20 <= columns || !strings.HasPrefix(line, strings.Repeat(" ", indent)+word) {
+			t.Errorf("line %d has %d columns of %d: %q", i+1, n, columns, line)
+		}
 	}
-	if got := wrapped(strings.Repeat("x", 200), 30); strings.Contains(got, "\n") {
+	if strings.Join(strings.Fields(got), " ") != text || len(lines) < 2 {
+		t.Errorf("%d lines: %s", len(lines), got)
+	}
+	if got := wrapped(strings.Repeat("x", 200), indent); strings.Contains(got, "\n") {
 		t.Errorf("a long word: %q", got)
 	}
 }

@@ -60,7 +60,7 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "loadtest",
 		Short: "Measures what a network device really forwards",
-		Long: "loadtest sends captures through a device at a load, counts exactly what comes back, and finds the highest load without loss.\n\n" +
+		Long: "loadtest sends packets through a device at a load, counts exactly what comes back, and finds the highest load without loss.\n\n" +
 			"No hardware? loadtest demo",
 		SilenceErrors: true,
 		SilenceUsage:  true,

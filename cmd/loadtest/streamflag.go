@@ -80,10 +80,10 @@ func streamFields(text string) (map[string]string, error) {
 		case have:
 			return nil, fmt.Errorf("%s= stands twice", key)
 		default:
-			near := ""
+			near, least := "", 3 // two slips of the finger at most
 			for _, k := range streamKeys() {
-				if spell.Slips(key, k) == 1 {
-					near = fmt.Sprintf(" Did you mean %s=?", k)
+				if n := spell.Slips(key, k); n < min(least, len(k)-1) {
+					near, least = fmt.Sprintf(" Did you mean %s=?", k), n
 				}
 			}
 			return nil, fmt.Errorf("%q is none of src=, tx=, rx=, name=, rate=, share=.%s", part, near)

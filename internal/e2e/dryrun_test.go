@@ -189,6 +189,12 @@ time     about 10ms
 loads    10kpps per stream
 time     until Ctrl-C
 `},
+		{"find-limit --stream src=gen,tx=sim:wire/a,rx=sim:wire/b,name=x --stream src=gen:128,tx=sim:wire/a,rx=sim:wire/b,name=y,share=3",
+			`streams  x: gen, 256 packets, 64 B with FCS, 100 % with room for a tag; out of sim:wire/a, expected at sim:wire/b
+         y: gen:128, 256 packets, 128 B with FCS, 100 % with room for a tag; out of sim:wire/a, expected at sim:wire/b, at 3 of the load
+loads    up to 2.5Gbps (2.111 Mpps of 128 B) per stream, in steps of 2.5Mbps
+time     1.3s to 51.6s
+`},
 		{"transient -b 1G -p ramp_up gen sim:wire/a sim:wire/b", `streams  sim:wire/a→sim:wire/b: gen, 256 packets, 64 B with FCS, 100 % with room for a tag; out of sim:wire/a, expected at sim:wire/b
 loads    ramp_up up to 1Gbps (1.488 Mpps of 64 B) per stream, in steps of 100Mbps
 time     about 52s

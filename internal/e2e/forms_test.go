@@ -213,6 +213,44 @@ func TestOwnRates(t *testing.T) {
 	}
 }
 
+// What is wrong with a stream is told in its words.
+func TestMistakesOfStreams(t *testing.T) {
+	dir := forms(t)
+	const good = "src=there.pcap,tx=sim:wire/a"
+	for _, tt := range []struct{ args, want string }{
+		{"--stream src=gen", `--stream "src=gen": want src=SOURCE,tx=PORT[,rx=PORT][,name=N][,rate=R], as src=a.pcap,tx=eth2,rx=eth3`},
+		{"--stream tx=sim:wire/a,rx=sim:wire/b", `--stream "tx=sim:wire/a,rx=sim:wire/b": want src=SOURCE,tx=PORT`},
+		{"--stream " + good + ",rate=1G,share=2", `--stream "` + good + `,rate=1G,share=2": rate and share exclude each other`},
+		{"--stream " + good + ",rate=40%", `--stream "` + good + `,rate=40%": rate 40%: want bits or packets, as 1G or 10kpps`},
+		{"--stream " + good + ",rate=10GB", `--stream "` + good + `,rate=10GB": rate "10GB": bytes are no rate here. `},
+		{"--stream " + good + ",share=0", `--stream "` + good + `,share=0": share "0": want a factor on the load above 0, as 2 or 0.5`},
+		{"--stream " + good + ",share=half", `share "half": want a factor on the load above 0, as 2 or 0.5`},
+		{"--stream name=x,name=y", `--stream "name=x,name=y": name= stands twice`},
+		{"--stream name=x,nmae=y", `--stream "name=x,nmae=y": "nmae=y" is none of src=, tx=, rx=, name=, rate=, share=. Did you mean name=?`},
+		{"--stream fast", `--stream "fast": "fast" is none of src=, tx=, rx=, name=, rate=, share=.`},
+		{"--stream " + good + " gen sim:wire/a sim:wire/b", "replay: gen sim:wire/a sim:wire/b beside --stream: want one or the other"},
+		{"--stream " + good + " --stream " + good, "two streams are named sim:wire/a: results could not be told apart; want name= for each"},
+		{"--stream " + good + ",rate=1G --stream " + good + ",name=x,rate=1kpps", "stream x has rate 1kpps, another 1Gbps: want all in bits or all in packets"},
+		{"--stream " + good + ",rate=1G --stream " + good + ",name=x", "stream x has no rate, but others have: want rate= for each, or share= for each"},
+		{"--stream src=gen:1,tx=sim:wire/a,rx=sim:wire/b", `"gen:1": `},
+		{"--stream src=nosuch.pcap,tx=sim:wire/a", "nosuch.pcap: open: no such file or directory"},
+		{"--stream src=there.pcap,tx=sim:wire/c", `port "sim:wire/c": network wire: no port "c"; it has a, b`},
+		{"there.pcap x y sim:wire/a", `stream 1 expects its packets at "y", but no stream is named so. Names: x. For a port that only receives: none y x PORT`},
+		{"there.pcap x x sim:wire/a there.pcap x x sim:wire/b", `the name "x" stands for two streams; each TX needs a name of its own`},
+		{"there.pcap x y sim:wire/a there.pcap y x sim:wire/a", `port sim:wire/a stands for "x" and for "y"; each group needs a port of its own`},
+		{"there.pcap sim:wire/a sim:wire/b --both sim:wire/a sim:wire/b", "replay: 5 arguments; want SOURCE A B"},
+		{"there.pcap sim:wire/a --both", "--both belongs to the form SOURCE A B"},
+		{"there.pcap x y sim:wire/a back.pcap y x sim:wire/b --both", "--both belongs to the form SOURCE A B"},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			code, out, talk := on(t, at(dir), append([]string{"replay"}, strings.Fields(tt.args)...)...)
+			if code != 2 || out != "" || !strings.HasPrefix(talk, "loadtest: ") || !strings.Contains(talk, tt.want) || strings.Count(talk, "\n") != 1 {
+				t.Errorf("exit %d, %q, %s; want 2, %s", code, out, talk, tt.want)
+			}
+		})
+	}
+}
+
 // Each kind of source sends what it says.
 func TestSources(t *testing.T) {
 	dir := forms(t)

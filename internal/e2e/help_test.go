@@ -39,7 +39,7 @@ func TestHelp(t *testing.T) {
 	}
 	for name, text := range all {
 		t.Run(name, func(t *testing.T) {
-			golden(t, "help/"+strings.ReplaceAll("loadtest "+name, " ", "-")+".txt", text)
+			golden(t, "help/"+strings.ReplaceAll(strings.TrimSpace("loadtest "+name), " ", "-")+".txt", text)
 			for line := range strings.Lines(text) {
 				if n := len([]rune(line)); n > 129 {
 					t.Errorf("a line of %d columns: %s", n-1, line)

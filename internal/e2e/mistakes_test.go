@@ -82,7 +82,7 @@ func (d *desk) at(through ...string) func(*exec.Cmd) {
 		cmd.Path, _ = exec.LookPath("ip")
 		cmd.Args = append(words, cmd.Args...)
 		cmd.Dir = d.dir
-		cmd.Env = append(os.Environ(), "LOADTEST_RUNS="+filepath.Join(d.dir, "runs"))
+		cmd.Env = append(os.Environ(), "LOADTEST_RUNS="+filepath.Join(d.dir, "runs"), "XDG_RUNTIME_DIR="+d.dir)
 	}
 }
 
