@@ -109,6 +109,9 @@ func (r *receiver) begin(now int64, number, pre uint8, s trial.Spec) error {
 		if flushed += n; n == 0 {
 			break
 		}
+		for i := range r.frames[:n] {
+			r.between(r.frames[i].Data, now)
+		}
 	}
 	r.table.Trial, r.table.Preroll = number, pre
 	for _, l := range r.lanes {
@@ -160,6 +163,13 @@ func (r *receiver) Step(now int64) (next int64) {
 		r.optional.Waiter.Wait(time.Duration(min(until-now, int64(time.Millisecond))))
 	}
 	return now
+}
+
+// between hears a frame that came before the trial: who asks then is answered, too.
+func (r *receiver) between(b []byte, now int64) {
+	if r.host != nil && r.table.Match(b).Verdict == match.Foreign {
+		r.host.Hear(b, now)
+	}
 }
 
 // attend does for the neighbours what is due; it sends, where nobody else does.
