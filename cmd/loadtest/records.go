@@ -150,8 +150,10 @@ func (s *session) begin(set report.Settings) error {
 	if err != nil {
 		return err
 	}
-	if err := s.prepare(s.streams); err != nil { // now with the gateways' addresses
-		return err
+	if gateways { // their addresses are known now
+		if err := s.prepare(s.streams); err != nil {
+			return err
+		}
 	}
 	s.conflicts()
 	if err := s.ready(ctx); err != nil {

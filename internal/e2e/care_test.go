@@ -268,8 +268,13 @@ func touchable(t *testing.T, d *lab.Device) (all []string) {
 // kernel runs ip(8) where the kernel may not be able to do it: then the test is skipped.
 func kernel(t *testing.T, d *lab.Device, args ...string) {
 	t.Helper()
-	if out, err := exec.Command("ip", append([]string{"-n", d.Prefix + "-a"}, args...)...).CombinedOutput(); err != nil {
-		t.Skipf("ip %s: %s", strings.Join(args, " "), out)
+	out, err := exec.Command("ip", append([]string{"-n", d.Prefix + "-a"}, args...)...).CombinedOutput()
+	switch text := string(out); {
+	case err == nil:
+	case strings.Contains(text, "Unknown device type"), strings.Contains(text, "not supported"):
+		lab.Lacks(t, "links", text)
+	default:
+		t.Fatalf("ip %s: %v: %s", strings.Join(args, " "), err, text)
 	}
 }
 
@@ -314,7 +319,7 @@ func express(t *testing.T, d *lab.Device) (id uint32) {
 	}{unix.BPF_PROG_TYPE_XDP, uint32(len(code)), uint64(uintptr(unsafe.Pointer(&code[0]))), uint64(uintptr(unsafe.Pointer(&licence[0]))), [96]byte{}}
 	fd, _, errno := unix.Syscall(unix.SYS_BPF, unix.BPF_PROG_LOAD, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr))
 	if errno != 0 {
-		t.Skipf("needs BPF: %v", errno)
+		lab.Lacks(t, "bpf", errno)
 	}
 	defer unix.Close(int(fd))
 	err := netns.Within(d.Prefix+"-a", func() error {
@@ -384,7 +389,7 @@ func TestCapabilities(t *testing.T) {
 	}
 	t.Run("setcap", func(t *testing.T) {
 		if out, err := exec.Command("setcap", said[1], program).CombinedOutput(); err != nil {
-			t.Skipf("setcap: %v: %s", err, out)
+			lab.Lacks(t, "setcap", fmt.Sprintf("%v: %s", err, out))
 		}
 		defer exec.Command("setcap", "-r", program).Run()
 		measures(t, unprivileged)

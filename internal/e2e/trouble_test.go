@@ -32,18 +32,21 @@ func TestInterrupt(t *testing.T) {
 		{"simulated", []string{"replay", "-b", "1Gbps", "-D", "1000h", file, "sim:wire/a", "sim:wire/b"}, syscall.SIGINT, 130},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := start(t, tt.args...)
-			p.await(t, `"type":"sample"`)
-			begun := time.Now()
-			if err := p.cmd.Process.Signal(tt.signal); err != nil {
-				t.Fatal(err)
-			}
-			r := p.wait(t)
-			if took := time.Since(begun); took > 3*time.Second {
-				t.Errorf("it took %v to end", took)
-			}
-			if r.code == 3 && times(2) == 1 && strings.Contains(r.talk, "loadtest: the tester was stopped") {
-				t.Skipf("this machine is too busy: %s", r.talk)
+			var r run
+			for again := 0; ; again++ {
+				p := start(t, tt.args...)
+				p.await(t, `"type":"sample"`)
+				begun := time.Now()
+				if err := p.cmd.Process.Signal(tt.signal); err != nil {
+					t.Fatal(err)
+				}
+				r = p.wait(t)
+				if took := time.Since(begun); took > 3*time.Second {
+					t.Errorf("it took %v to end", took)
+				}
+				if r.code != 3 || again == 3 || times(2) > 1 || !strings.Contains(r.talk, "loadtest: the tester was stopped") {
+					break // else the machine stood still, which says nothing
+				}
 			}
 			if r.code != tt.code {
 				t.Errorf("exit %d, want %d\n%s%s", r.code, tt.code, r.out, r.talk)

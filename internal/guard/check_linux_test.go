@@ -43,8 +43,13 @@ func want(t *testing.T, err error, want string) {
 // ip runs ip(8) where the kernel may not be able to do it: then the test is skipped.
 func ip(t *testing.T, args ...string) {
 	t.Helper()
-	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
-		t.Skipf("ip %s: %s", strings.Join(args, " "), out)
+	out, err := exec.Command("ip", args...).CombinedOutput()
+	switch text := string(out); {
+	case err == nil:
+	case strings.Contains(text, "Unknown device type"), strings.Contains(text, "not supported"):
+		lab.Lacks(t, "links", text)
+	default:
+		t.Fatalf("ip %s: %v: %s", strings.Join(args, " "), err, text)
 	}
 }
 
@@ -218,10 +223,10 @@ func TestOwnSocket(t *testing.T) {
 }
 
 func TestTcpdump(t *testing.T) {
-	lab.Need(t, "netns", "afpacket")
+	lab.Need(t, "netns", "afpacket", "tcpdump")
 	tcpdump, err := exec.LookPath("tcpdump")
 	if err != nil {
-		t.Skip("needs tcpdump: not installed")
+		t.Fatal(err)
 	}
 	wire := lab.Veth(t)
 	for _, tt := range []struct {
@@ -260,7 +265,7 @@ func xdp(t *testing.T) (fd int) {
 	const load = 5 // BPF_PROG_LOAD of BPF_PROG_TYPE_XDP
 	r, _, errno := unix.Syscall(unix.SYS_BPF, load, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr))
 	if errno != 0 {
-		t.Skipf("needs BPF: %v", errno)
+		lab.Lacks(t, "bpf", errno)
 	}
 	return int(r)
 }

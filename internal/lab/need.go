@@ -14,17 +14,20 @@ import (
 // in the environment variable LOADTEST_REQUIRE (comma separated), it fails the test.
 func Need(t testing.TB, what ...string) {
 	t.Helper()
-	required := strings.Split(os.Getenv("LOADTEST_REQUIRE"), ",")
 	for _, w := range what {
-		err := probe(w)
-		switch {
-		case err == nil:
-		case slices.Contains(required, w):
-			t.Fatalf("LOADTEST_REQUIRE lists %s, but: %v", w, err)
-		default:
-			t.Skipf("needs %s: %v", w, err)
+		if err := probe(w); err != nil {
+			Lacks(t, w, err)
 		}
 	}
+}
+
+// Lacks ends a test that found out for itself what the machine does not have: as Need does.
+func Lacks(t testing.TB, what string, why any) {
+	t.Helper()
+	if slices.Contains(strings.Split(os.Getenv("LOADTEST_REQUIRE"), ","), what) {
+		t.Fatalf("LOADTEST_REQUIRE lists %s, but: %v", what, why)
+	}
+	t.Skipf("needs %s: %v", what, why)
 }
 
 // probe says why the machine does not have what.
@@ -34,6 +37,8 @@ func probe(what string) error {
 		"script":     programs("script"),
 		"netns":      func() error { return first(superuser, programs("ip", "sysctl"), netns) },
 		"afpacket":   func() error { return first(superuser, linux) },
+		"tun":        tun,
+		"tcpdump":    programs("tcpdump"),
 		"nft":        func() error { return first(superuser, programs("nft")) },
 		"strongswan": func() error { return first(superuser, tun, programs("charon-systemd", "swanctl")) },
 		"wireguard":  func() error { return first(superuser, tun, programs("wireguard-go", "wg", "nft")) },
