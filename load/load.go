@@ -10,6 +10,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -65,7 +66,9 @@ func RampUp(i int, max, by float64) (float64, bool) {
 	if i == n-1 {
 		return max, true
 	}
-	return math.Min(max, by*float64(i+1)), true
+	// 15 digits are the product that was meant, without the noise of its factors: 3 times 0.1 is 0.3.
+	l, _ := strconv.ParseFloat(strconv.FormatFloat(by*float64(i+1), 'g', 15, 64), 64)
+	return math.Min(max, l), true
 }
 
 // RampDown is RampUp backwards.

@@ -41,6 +41,8 @@ type Info struct {
 	LineRate      units.BitRate // 0: unknown
 	MTU, MaxFrame int           // MaxFrame: longest frame without FCS that Send takes
 	NUMA          int
+	Down          bool // the link was, when it was asked
+	Merges        bool // receive offload may hand up several TCP segments as one frame
 }
 
 // Status is what a port tells about itself since it was opened.

@@ -37,26 +37,31 @@ func LinkName(link uint16) string {
 	return name
 }
 
-// Ethernet is packet i as an Ethernet frame. In a Store of Ethernet that is the packet itself; else what is behind the header
-// of its link type is copied to buf[:0], behind an Ethernet header whose addresses are zero. Errors name the record, from 1.
-func (s *Store) Ethernet(i int, buf []byte) ([]byte, error) {
-	b := s.Frame(i).Data
-	if s.Link <= LinkEthernet {
-		return b, nil
+// Ethernet is the packet as an Ethernet frame. Where it has an Ethernet header that is the packet itself; else what is behind the
+// header of its link type is copied to buf[:0], behind an Ethernet header whose addresses are zero. Errors name the record.
+func (r *Record) Ethernet(buf []byte) ([]byte, error) {
+	if r.Link <= LinkEthernet {
+		return r.Data, nil
 	}
-	typ, head, err := linkHeader(s.Link, b)
+	typ, head, err := linkHeader(r.Link, r.Data)
 	if err != nil {
-		return nil, fmt.Errorf("record %d: %w", i+1, err)
+		return nil, fmt.Errorf("record %d: %w", r.Number, err)
 	}
-	if n := s.Wire(i) - head; typ == 0 { // IEEE 802.3, clause 3.2.6
+	if n := r.Wire - head; typ == 0 { // IEEE 802.3, clause 3.2.6
 		if n > 1500 {
-			return nil, fmt.Errorf("record %d: %d bytes in an 802.3 frame: want at most 1500", i+1, n)
+			return nil, fmt.Errorf("record %d: %d bytes in an 802.3 frame: want at most 1500", r.Number, n)
 		}
 		typ = uint16(n)
 	}
 	buf = append(buf[:0], make([]byte, EtherLen)...)
 	binary.BigEndian.PutUint16(buf[12:], typ)
-	return append(buf, b[head:]...), nil
+	return append(buf, r.Data[head:]...), nil
+}
+
+// Ethernet is packet i as an Ethernet frame, as Record.Ethernet makes it; its number is i+1.
+func (s *Store) Ethernet(i int, buf []byte) ([]byte, error) {
+	r := Record{Data: s.Frame(i).Data, Wire: s.Wire(i), Link: s.LinkOf(i), Number: int64(i) + 1}
+	return r.Ethernet(buf)
 }
 
 // linkHeader is the EtherType of a packet and the length of the header that says so; the EtherType is 0 if the packet has a

@@ -2,6 +2,7 @@ package packet_test
 
 import (
 	"bytes"
+	"io"
 	"testing"
 
 	"loadtest/packet"
@@ -74,7 +75,11 @@ func TestStoreSnapped(t *testing.T) {
 		{"whole", 60, 60, 60, 0},
 		{"short", 60, 1514, 1514, 1},
 		{"nothing stored", 0, 60, 60, 1},
-		{"longer than the wire", 64, 60, 64, 0}, // what is stored is what can be sent
+		{"longer than the wire", 64, 60, 60, 0},
+		{"far longer on the wire", 60, 1<<31 - 1, 1<<31 - 1, 1},
+		{"far longer than the wire", 600_000, 1, 1, 0},
+		{"at the edge", 60, 60 + 1<<19 - 1, 60 + 1<<19 - 1, 1},
+		{"behind the edge", 60, 60 + 1<<19, 60 + 1<<19, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := filled(10)
@@ -87,6 +92,63 @@ func TestStoreSnapped(t *testing.T) {
 				t.Errorf("the neighbour's Wire = %d, want 10", s.Wire(0))
 			}
 		})
+	}
+}
+
+// A store of more link types than a mark has room for.
+func TestStoreLinks(t *testing.T) {
+	s := new(packet.Store)
+	for round := range 2 {
+		for link := range uint16(20) {
+			s.Link = 300 + link
+			s.Append([]byte{byte(round), byte(link)}, 0, 2)
+		}
+	}
+	for i := range s.Len() {
+		if got, want := s.LinkOf(i), uint16(300+i%20); got != want || s.Wire(i) != 2 {
+			t.Errorf("packet %d: link type %d, %d bytes on the wire; want %d, 2", i, got, s.Wire(i), want)
+		}
+	}
+	if n := len(s.Links()); n != 20 {
+		t.Errorf("%d link types, want 20", n)
+	}
+}
+
+func TestStoreReset(t *testing.T) {
+	s := filled(10, 20)
+	s.Append([]byte{1}, 9, 1<<30)
+	s.Reset()
+	if s.Len() != 0 || s.Bytes() != 0 || len(s.Links()) != 0 || s.Snapped() != 0 {
+		t.Errorf("after Reset: %d packets, %d bytes, link types %v", s.Len(), s.Bytes(), s.Links())
+	}
+	s.Link = packet.LinkRaw
+	if n := testing.AllocsPerRun(1, func() { s.Append([]byte{7, 8}, 3, 2) }); n != 0 {
+		t.Errorf("Append into the room of before allocates %v times", n)
+	}
+	if s.Frame(0).Data[1] != 8 || s.Frame(0).Nanos != 3 || s.Wire(0) != 2 || s.LinkOf(0) != packet.LinkRaw {
+		t.Errorf("packet 1 is %+v", s.Frame(0))
+	}
+}
+
+func TestStoreIsASource(t *testing.T) {
+	s := filled(10, 20)
+	s.Link = packet.LinkRaw
+	s.Append([]byte{7}, 5, 100)
+	for range 2 {
+		r, err := s.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rec packet.Record
+		for i := range s.Len() {
+			if err := r.Next(&rec); err != nil || !bytes.Equal(rec.Data, s.Frame(i).Data) || rec.Wire != s.Wire(i) || rec.Nanos != s.Frame(i).Nanos ||
+				rec.Link != s.LinkOf(i) || rec.Number != int64(i)+1 {
+				t.Errorf("record %d: %+v, %v", i+1, rec, err)
+			}
+		}
+		if err := r.Next(&rec); err != io.EOF || r.Close() != nil {
+			t.Errorf("behind the last record: %v, want EOF", err)
+		}
 	}
 }
 

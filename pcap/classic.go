@@ -2,63 +2,114 @@ package pcap
 
 import (
 	"fmt"
-	"io"
 
 	"loadtest/packet"
 )
 
-// The magic numbers of pcap and the sizes of its headers.
+// The sizes of pcap's headers.
 const (
-	magicMicros = 0xa1b2c3d4
-	magicNanos  = 0xa1b23c4d
-
 	fileHeader   = 24 // magic, version (16+16 bits), zone, accuracy, snap length, link type and FCS
 	recordHeader = 16 // seconds, fraction, captured length, wire length
 )
 
-// classic reads a pcap whose fractions of a second are in units of so many ns. The snap length of the header is a hint that
-// programs get wrong; each record's own length counts.
-func (s *scan) classic(o order, unit int64) error {
-	h := s.in.peek(fileHeader)
-	if len(h) < fileHeader {
-		return s.head(s.cut("a pcap header has %d bytes, %d there", fileHeader, len(h)))
-	}
-	major, minor := o.u16(h[4:]), o.u16(h[6:])
-	if major != 2 || minor > 4 {
-		return s.head(fmt.Errorf("pcap version %d.%d: want 2.4", major, minor))
-	}
-	network := o.u32(h[20:])
-	s.link = known(uint16(network))
-	fcs := 0
-	if network&0x04000000 != 0 {
-		fcs = int(network>>28) * 2
-	}
-	s.in.skip(fileHeader)
+// The magic numbers of pcap as it is written.
+const (
+	magicMicros = 0xa1b2c3d4
+	magicNanos  = 0xa1b23c4d
+)
 
-	for {
-		b := s.in.peek(recordHeader)
-		if len(b) < recordHeader {
-			if len(b) == 0 && s.in.err == io.EOF {
-				return nil
-			}
-			return s.fail(s.cut("a record header has %d bytes, %d there", recordHeader, len(b)))
-		}
-		captured, wire := o.u32(b[8:]), o.u32(b[12:])
-		if minor < 3 || minor == 3 && captured > wire { // before 2.4 they were the other way round
-			captured, wire = wire, captured
-		}
-		if err := lengths(captured, wire); err != nil {
-			return s.fail(err)
-		}
-		n := recordHeader + int(captured)
-		b = s.in.peek(n)
-		if len(b) < n {
-			return s.fail(s.cut("%d bytes promised, %d there", captured, len(b)-recordHeader))
-		}
-		nanos := int64(o.u32(b))*1e9 + int64(o.u32(b[4:]))*unit
-		s.take(b[recordHeader:n], nanos, int(wire), fcs)
-		s.in.skip(n)
+// A kind is what a magic number of pcap tells.
+type kind struct {
+	name  string
+	unit  int64 // of fractions, in ns
+	more  int   // bytes behind the file header
+	heads []head
+}
+
+// A head is a form of record headers: recordHeader bytes and some more. Where a magic number stands for several, the records tell.
+type head struct {
+	name string // of the variant; empty: that of the kind
+	size int
+}
+
+// kinds are the pcaps that are read, by magic number.
+var kinds = map[uint32]kind{
+	magicMicros: {"pcap", 1000, 0, []head{{"", 16}, {"modified pcap (Red Hat 6.1)", 24}, {"pcap of a Nokia system", 20}}},
+	magicNanos:  {"pcap", 1, 0, []head{{"", 16}}},
+	0xa1b2cd34:  {"modified pcap", 1000, 0, []head{{"", 24}, {"modified pcap (SuSE 6.3)", 28}}},
+	0x1c0001ac:  {"pcap of an IXIA", 1, 4, []head{{"", 16}}},
+	0x1c0001ab:  {"pcap of an IXIA", 1000, 4, []head{{"", 16}}},
+}
+
+// A classic reads a pcap. The snap length of its header is a hint that programs get wrong; each record's own length counts.
+type classic struct {
+	*Reader
+	order
+	unit  int64 // of fractions, in ns
+	head  int   // size of a record's header
+	minor uint16
+	link  uint16
+	fcs   int // bytes
+}
+
+// beginClassic reads the header of a pcap.
+func (r *Reader) beginClassic(o order, k kind) error {
+	h := r.in.peek(fileHeader + k.more)
+	if len(h) < fileHeader+k.more {
+		return r.head(r.short("a pcap header has %d bytes, %d there", fileHeader+k.more, len(h)))
 	}
+	c := &classic{Reader: r, order: o, unit: k.unit, minor: o.u16(h[6:])}
+	if major := o.u16(h[4:]); major != 2 || c.minor > 4 {
+		return r.head(fmt.Errorf("pcap version %d.%d: want 2.4, or an older 2.x", major, c.minor))
+	}
+	network, snap := o.u32(h[20:]), o.u32(h[16:])
+	c.link = known(uint16(network))
+	if network&0x04000000 != 0 {
+		c.fcs = int(network>>28) * 2
+	}
+	r.in.skip(fileHeader + k.more)
+
+	best := c.variant(k.heads, snap)
+	name := best.name
+	if name == "" {
+		name = k.name
+	}
+	c.head = best.size
+	exponent := 9
+	if c.unit == 1000 {
+		exponent = 6
+	}
+	r.info.Format, r.info.Version = name, fmt.Sprintf("2.%d", c.minor)
+	r.info.order(o)
+	r.info.Interfaces = []Interface{{Link: c.link, Snap: int(snap), Unit: unit(10, exponent), FCS: c.fcs}}
+	r.format = c
+	return nil
+}
+
+func (c *classic) next(to *packet.Record) error {
+	b := c.in.peek(c.head)
+	if len(b) < c.head {
+		return c.noHeader(len(b))
+	}
+	captured, wire := c.u32(b[8:]), c.u32(b[12:])
+	if c.minor < 4 && (c.minor < 3 || captured > wire) { // before 2.4 they were the other way round
+		captured, wire = wire, captured
+	}
+	if captured > maxPacket || int32(wire) < 0 {
+		return c.fail(lengths(captured, wire))
+	}
+	n := c.head + int(captured)
+	if b = c.in.peek(n); len(b) < n {
+		return c.fail(c.short("%d bytes promised, %d there", captured, len(b)-c.head))
+	}
+	to.Data, to.Wire = b[c.head:n:n], int(wire)
+	to.Nanos = int64(c.u32(b))*1e9 + int64(c.u32(b[4:]))*c.unit
+	to.Link = c.link
+	if c.fcs > 0 {
+		to.Data, to.Wire = withoutFCS(to.Data, to.Wire, c.fcs)
+	}
+	c.in.skip(n)
+	return nil
 }
 
 // known is a link type as a Store has it: 0, BSD loopback, differs from 108 in nothing but the order of the address family's bytes,

@@ -13,8 +13,9 @@ type Error struct {
 	// Packet-1 whole packets came before. 0: the beginning of the file, or the file as such.
 	Packet int
 
-	Offset int64 // where its record or block begins, in bytes from where reading began
-	Err    error
+	Offset   int64 // where its record or block begins, in bytes from where reading began
+	Unpacked bool  // the bytes are those of what gzip or zstd has packed
+	Err      error
 }
 
 // Error has the form "mix.pcap: packet 17 at byte 20480: 1514 bytes promised, 20 there: unexpected EOF".
@@ -23,9 +24,13 @@ func (e *Error) Error() string {
 	if e.File != "" {
 		where = e.File + ": "
 	}
+	unpacked := ""
+	if e.Unpacked {
+		unpacked = " unpacked"
+	}
 	switch {
 	case e.Packet > 0 && e.File != "":
-		where += fmt.Sprintf("packet %d at byte %d: ", e.Packet, e.Offset)
+		where += fmt.Sprintf("packet %d at byte %d%s: ", e.Packet, e.Offset, unpacked)
 	case e.Packet > 0:
 		where += fmt.Sprintf("packet %d: ", e.Packet)
 	}
@@ -35,16 +40,16 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // head is an error of the file's beginning.
-func (s *scan) head(err error) error { return &Error{File: s.name, Err: err} }
+func (r *Reader) head(err error) error { return &Error{File: r.name, Err: err} }
 
 // fail is an error of the record or block that starts where the input stands.
-func (s *scan) fail(err error) *Error {
-	return &Error{File: s.name, Packet: s.packets + 1, Offset: s.in.off, Err: err}
+func (r *Reader) fail(err error) *Error {
+	return &Error{File: r.name, Packet: int(r.packets) + 1, Offset: r.in.off, Unpacked: r.info.Compression != "", Err: err}
 }
 
-// cut is the error of a capture that ends too early, or of what kept the reader from going on.
-func (s *scan) cut(format string, args ...any) error {
-	err := s.in.err
+// short is the error of a capture that ends too early, or of what kept the reader from going on.
+func (r *Reader) short(format string, args ...any) error {
+	err := r.in.err
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}

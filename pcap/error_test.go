@@ -29,10 +29,10 @@ func TestReadErrors(t *testing.T) {
 		{"empty file", nil, "empty file: want pcap or pcapng: unexpected EOF"},
 		{"3 bytes", []byte{0xd4, 0xc3, 0xb2}, "3 bytes are no capture: want pcap or pcapng: unexpected EOF"},
 		{"cut header", head[:10], "a pcap header has 24 bytes, 10 there: unexpected EOF"},
-		{"version", headerOf(be, micros, 543, 0, 1), "pcap version 543.0: want 2.4"},
+		{"version", headerOf(be, micros, 543, 0, 1), "pcap version 543.0: want 2.4, or an older 2.x"},
 		{"cut record header", join(one, plain(le, s0, 0, "abc")[:7]), "packet 2 at byte 43: a record header has 16 bytes, 7 there: unexpected EOF"},
 		{"cut packet", join(one, record(le, s0, 0, 1514, 1514, strings.Repeat("x", 20))), "packet 2 at byte 43: 1514 bytes promised, 20 there: unexpected EOF"},
-		{"lying length", join(one, record(le, s0, 0, 1<<32-1, 3, "abc")), "packet 2 at byte 43: 4294967295 bytes promised: want at most 134217728"},
+		{"lying length", join(one, record(le, s0, 0, 1<<32-1, 3, "abc")), "packet 2 at byte 43: 4294967295 bytes promised: want at most 4194304"},
 		{"lying wire length", join(one, record(le, s0, 0, 3, 1<<31, "abc")), "packet 2 at byte 43: 2147483648 bytes on the wire: want at most 2147483647"},
 
 		{"cut section header", section(le)[:20], "packet 1 at byte 0: block type 0xa0d0d0a: 28 bytes promised, 20 there: unexpected EOF"},
@@ -48,7 +48,7 @@ func TestReadErrors(t *testing.T) {
 			"packet 1 at byte 28: block type 0x9 of 13 bytes: want a multiple of 4, at least 12"},
 		{"block of 0 bytes", ng(make([]byte, 12)), "packet 1 at byte 28: block type 0x0 of 0 bytes: want a multiple of 4, at least 12"},
 		{"lying block", ng(le.AppendUint32(le.AppendUint32(nil, 6), 0xfffffffc), make([]byte, 50)),
-			"packet 1 at byte 28: block type 0x6 of 4294967292 bytes: want at most 268435456"},
+			"packet 1 at byte 28: block type 0x6 of 4294967292 bytes: want at most 5242880"},
 		{"lying other block", ng(le.AppendUint32(le.AppendUint32(nil, 9), 0xfffffffc), make([]byte, 52)),
 			"packet 1 at byte 28: block type 0x9: 4294967292 bytes promised, 60 there: unexpected EOF"},
 		{"trailer", ng(wrongEnd), "packet 1 at byte 28: block type 0x5 of 24 bytes ends with length 25"},
@@ -61,12 +61,8 @@ func TestReadErrors(t *testing.T) {
 		{"simple packet without interface", ng(simple(le, 3, "abc")), "packet 1 at byte 28: simple packet block before any interface of its section"},
 		{"packet longer than its block", ng(eth, enhanced(le, 0, at, 1514, 1514, "abc")), "packet 1 at byte 48: 1514 bytes promised, 4 in the block"},
 		{"simple packet longer than its block", ng(eth, simple(le, 1514, "abc")), "packet 1 at byte 48: 1514 bytes promised, 4 in the block"},
-		{"lying packet", ng(eth, enhanced(le, 0, at, 1<<31, 3, "abc")), "packet 1 at byte 48: 2147483648 bytes promised: want at most 134217728"},
-		{"lying simple packet", ng(eth, simple(le, 1<<31, "abc")), "packet 1 at byte 48: 2147483648 bytes promised: want at most 134217728"},
-		{"two link types", ng(eth, face(le, 113, 0), whole(le, 0, at, "abc"), whole(le, 1, at, "abc")),
-			"packet 2 at byte 104: link type 113 (Linux cooked) after packets with 1 (Ethernet): want one link type, a file for each"},
-		{"unnamed link type", ng(eth, face(le, 999, 0), whole(le, 1, at, "abc"), whole(le, 0, at, "abc")),
-			"packet 2 at byte 104: link type 1 (Ethernet) after packets with 999 (unknown): want one link type, a file for each"},
+		{"lying packet", ng(eth, enhanced(le, 0, at, 1<<31, 3, "abc")), "packet 1 at byte 48: 2147483648 bytes promised: want at most 4194304"},
+		{"lying simple packet", ng(eth, simple(le, 1<<31, "abc")), "packet 1 at byte 48: 2147483648 bytes promised: want at most 4194304"},
 		{"time", ng(eth, whole(le, 0, 1<<63, "abc")), "packet 1 at byte 48: time 9223372036854775808 in the interface's units is after the year 2262"},
 		{"time with offset", ng(face(le, 1, 0, option(le, 14, le.AppendUint64(nil, 9e9)...)), whole(le, 0, at, "abc")),
 			"packet 1 at byte 60: time 1709208000000000 in the interface's units is after the year 2262"},
@@ -89,10 +85,9 @@ func TestReadErrors(t *testing.T) {
 func TestForeignFiles(t *testing.T) {
 	erf := []byte{0, 0, 0, 0, 0xc0, 0xb2, 0xe0, 0x65, 2, 4, 0, 82, 0, 0, 0, 64, 0, 0}
 	for _, tt := range []struct{ name, file, want string }{
-		{"gzip", "\x1f\x8b\x08\x00", "a gzip file, want pcap or pcapng: unpack it with gunzip"},
-		{"zstd", "\x28\xb5\x2f\xfd", "a zstd file, want pcap or pcapng: unpack it with unzstd"},
-		{"modified", "\x34\xcd\xb2\xa1\x02\x00", "a modified pcap (a1b2cd34) file, want pcap or pcapng: convert it with editcap -F pcapng"},
-		{"modified, big endian", "\xa1\xb2\xcd\x34", "a modified pcap (a1b2cd34) file, want pcap or pcapng: convert it with editcap -F pcapng"},
+		{"cut gzip", "\x1f\x8b\x08\x00", "gzip: cut off: unexpected EOF"},
+		{"cut zstd", "\x28\xb5\x2f\xfd", "zstd: cut off: unexpected EOF"},
+		{"xz", "\xfd7zXZ\x00\x00", "a xz file, want pcap or pcapng: unpack it with unxz"},
 		{"snoop", "snoop\x00\x00\x00\x00\x00\x00\x02", "a snoop file, want pcap or pcapng: convert it with editcap -F pcapng"},
 		{"erf", string(erf), "looks like an ERF file, want pcap or pcapng: convert it with editcap -F pcapng"},
 		{"text", "interfaces:\n  - eth0\n", `a text file ("interfaces:"), want pcap or pcapng`},
@@ -146,8 +141,8 @@ func (stalled) Read([]byte) (int, error) { return 0, nil }
 // A length is only a promise: nothing is allocated for it until the bytes come.
 func TestLyingLengthsCostNothing(t *testing.T) {
 	for name, file := range map[string][]byte{
-		"pcap":   join(header(le, micros, 1), record(le, s0, 0, 1<<27, 1<<27, "abc")),
-		"pcapng": join(section(le), face(le, 1, 0), le.AppendUint32(le.AppendUint32(nil, 6), 1<<28), make([]byte, 100)),
+		"pcap":   join(header(le, micros, 1), record(le, s0, 0, 1<<22, 1<<22, "abc")),
+		"pcapng": join(section(le), face(le, 1, 0), le.AppendUint32(le.AppendUint32(nil, 6), 1<<22), make([]byte, 100)),
 		"other":  join(section(le), le.AppendUint32(le.AppendUint32(nil, 9), 1<<31), make([]byte, 100)),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,8 +153,8 @@ func TestLyingLengthsCostNothing(t *testing.T) {
 			if !errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Errorf("%v, want unexpected EOF", err)
 			}
-			if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
-				t.Errorf("%d bytes allocated, want at most 1 MiB", got)
+			if got := after.TotalAlloc - before.TotalAlloc; got > 2<<20 {
+				t.Errorf("%d bytes allocated, want at most 2 MiB", got)
 			}
 		})
 	}

@@ -12,7 +12,8 @@ const (
 
 	packetFlags = 2 // of packet blocks
 
-	timeResolution = 9 // of interfaces
+	interfaceName  = 2 // of interfaces
+	timeResolution = 9
 	fcsLength      = 13
 	timeOffset     = 14
 )
@@ -30,23 +31,37 @@ type face struct {
 }
 
 // describe adds an interface to the section.
-func (sec *section) describe(body []byte) error {
+func (s *ng) describe(body []byte) error {
 	if len(body) < 8 {
 		return fmt.Errorf("interface description of %d bytes: want %d or more", len(body)+blockFrame, 8+blockFrame)
 	}
-	f := face{link: known(sec.u16(body)), snap: sec.u32(body[4:])}
+	f := face{link: known(s.u16(body)), snap: s.u32(body[4:])}
 	f.resolution(6)
+	i := Interface{Link: f.link, Snap: int(f.snap), Unit: unit(10, 6)}
 	for rest := body[8:]; len(rest) > 0; {
-		code, value, next, err := sec.option(rest)
+		code, value, next, err := s.option(rest)
 		if err == nil {
-			err = f.option(sec.order, code, value)
+			err = f.option(s.order, code, value)
 		}
-		if err != nil {
-			return fmt.Errorf("interface %d: %w", len(sec.faces), err)
+		switch {
+		case err != nil:
+			return fmt.Errorf("interface %d: %w", len(s.faces), err)
+		case code == interfaceName:
+			i.Name = string(value[:min(len(value), 64)])
+		case code == timeResolution && value[0]&0x80 != 0:
+			i.Unit = unit(2, int(value[0]&0x7f))
+		case code == timeResolution:
+			i.Unit = unit(10, int(value[0]))
 		}
 		rest = next
 	}
-	sec.faces = append(sec.faces, f)
+	if len(s.faces) == maxFaces {
+		return fmt.Errorf("more than %d interfaces in a section", maxFaces)
+	}
+	s.faces = append(s.faces, f)
+	if i.FCS = f.fcs; len(s.info.Interfaces) < maxFaces {
+		s.info.Interfaces = append(s.info.Interfaces, i)
+	}
 	return nil
 }
 
@@ -110,14 +125,14 @@ func (f *face) nanos(t uint64) (int64, error) {
 }
 
 // packetFCS looks for the length of the FCS, in bytes, in a packet's options.
-func (sec *section) packetFCS(options []byte, fcs int) (int, error) {
+func (s *ng) packetFCS(options []byte, fcs int) (int, error) {
 	for len(options) > 0 {
-		code, value, rest, err := sec.option(options)
+		code, value, rest, err := s.option(options)
 		if err != nil {
 			return 0, err
 		}
 		if code == packetFlags && len(value) == 4 {
-			if n := int(sec.u32(value) >> 5 & 0xf); n > 0 { // 0: not known
+			if n := int(s.u32(value) >> 5 & 0xf); n > 0 { // 0: not known
 				fcs = n
 			}
 		}
@@ -127,8 +142,8 @@ func (sec *section) packetFCS(options []byte, fcs int) (int, error) {
 }
 
 // option splits the first option off; b is in whole 32-bit words. After the end of options nothing is left.
-func (sec *section) option(b []byte) (code uint16, value, rest []byte, err error) {
-	code, n := sec.u16(b), int(sec.u16(b[2:]))
+func (s *ng) option(b []byte) (code uint16, value, rest []byte, err error) {
+	code, n := s.u16(b), int(s.u16(b[2:]))
 	b = b[4:]
 	if code == optionEnd {
 		return code, nil, nil, nil

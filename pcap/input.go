@@ -68,6 +68,13 @@ func (in *input) fill(n int) {
 // An order is the byte order of numbers: false is little endian, true big endian.
 type order bool
 
+func (o order) String() string {
+	if o {
+		return "big endian"
+	}
+	return "little endian"
+}
+
 func (o order) u16(b []byte) uint16 {
 	v := binary.LittleEndian.Uint16(b)
 	if o {

@@ -3,6 +3,8 @@ package pcap
 import (
 	"fmt"
 	"io"
+
+	"loadtest/packet"
 )
 
 // Blocks of pcapng that matter here; all others are skipped.
@@ -14,95 +16,97 @@ const (
 	blockEnhanced  = 6
 
 	byteOrder  = 0x1a2b3c4d
-	blockFrame = 12      // type and length before, length after
-	maxBlock   = 2 << 27 // longest block of the above that is taken, in bytes
-	packetHead = 20      // interface, time (2 words), captured length, wire length
+	blockFrame = 12                // type and length before, length after
+	maxBlock   = maxPacket + 1<<20 // longest block of the above that is taken, in bytes
+	maxFaces   = 1 << 16           // interfaces of a section
+	packetHead = 20                // interface, time (2 words), captured length, wire length
 )
 
-// A section is a part of a pcapng with its own byte order and interfaces.
-type section struct {
+// An ng reads a pcapng. A section of it has its own byte order and interfaces.
+type ng struct {
+	*Reader
 	order
 	faces []face
 }
 
-// ng reads a pcapng.
-func (s *scan) ng() error {
-	var sec section
+// beginNG reads the first section header of a pcapng.
+func (r *Reader) beginNG() error {
+	s := &ng{Reader: r}
+	r.info.Format = "pcapng"
+	r.format = s
+	_, err := s.block(nil)
+	return err
+}
+
+func (s *ng) next(to *packet.Record) error {
 	for {
-		b := s.in.peek(blockFrame)
-		if len(b) == 0 && s.in.err == io.EOF {
-			s.end(&sec)
-			return nil
-		}
-		if len(b) < blockFrame {
-			return s.fail(s.cut("a block has %d bytes or more, %d there", blockFrame, len(b)))
-		}
-		if sec.u32(b) == blockSection {
-			sec.order = false
-			if sec.u32(b[8:]) != byteOrder {
-				sec.order = true
-			}
-			if sec.u32(b[8:]) != byteOrder {
-				return s.fail(fmt.Errorf("section header with byte order % x: want 1a 2b 3c 4d or 4d 3c 2b 1a", b[8:12]))
-			}
-		}
-		typ, length := sec.u32(b), sec.u32(b[4:])
-		if length < blockFrame || length%4 != 0 {
-			return s.fail(fmt.Errorf("block type %#x of %d bytes: want a multiple of 4, at least %d", typ, length, blockFrame))
-		}
-		if err := s.block(&sec, typ, int64(length)); err != nil {
+		if got, err := s.block(to); got || err != nil {
 			return err
 		}
 	}
 }
 
-// block reads the block at hand.
-func (s *scan) block(sec *section, typ uint32, length int64) error {
+// block reads the block at hand, and reports whether it was a packet.
+func (s *ng) block(to *packet.Record) (bool, error) {
+	b := s.in.peek(blockFrame)
+	if len(b) < blockFrame {
+		if len(b) == 0 && s.in.err == io.EOF {
+			return false, io.EOF
+		}
+		return false, s.fail(s.short("a block has %d bytes or more, %d there", blockFrame, len(b)))
+	}
+	if s.u32(b) == blockSection {
+		if err := s.turn(b[8:blockFrame]); err != nil {
+			return false, s.fail(err)
+		}
+	}
+	typ, length := s.u32(b), s.u32(b[4:])
+	if length < blockFrame || length%4 != 0 {
+		return false, s.fail(fmt.Errorf("block type %#x of %d bytes: want a multiple of 4, at least %d", typ, length, blockFrame))
+	}
 	switch typ {
 	case blockSection, blockInterface, blockObsolete, blockSimple, blockEnhanced:
 	default:
-		return s.skipBlock(sec, typ, length)
+		return false, s.skipBlock(typ, int64(length))
 	}
 	if length > maxBlock {
-		return s.fail(fmt.Errorf("block type %#x of %d bytes: want at most %d", typ, length, maxBlock))
+		return false, s.fail(fmt.Errorf("block type %#x of %d bytes: want at most %d", typ, length, maxBlock))
 	}
 	n := int(length)
-	b := s.in.peek(n)
-	if len(b) < n {
-		return s.fail(s.cut("block type %#x: %d bytes promised, %d there", typ, n, len(b)))
+	if b = s.in.peek(n); len(b) < n {
+		return false, s.fail(s.short("block type %#x: %d bytes promised, %d there", typ, n, len(b)))
 	}
-	if err := trailer(sec, typ, length, b[n-4:n]); err != nil {
-		return s.fail(err)
+	if err := s.trailer(typ, length, b[n-4:n]); err != nil {
+		return false, s.fail(err)
 	}
-	body := b[8 : n-4]
 	var err error
-	switch typ {
+	switch body := b[8 : n-4]; typ {
 	case blockSection:
-		err = sec.begin(body)
+		err = s.section(body)
 	case blockInterface:
-		err = sec.describe(body)
+		err = s.describe(body)
 	case blockSimple:
-		err = s.simple(sec, body)
+		err = s.simple(to, body)
 	default:
-		err = s.packet(sec, body, typ == blockObsolete)
+		err = s.packet(to, body, typ == blockObsolete)
 	}
 	if err != nil {
-		return s.fail(err)
+		return false, s.fail(err)
 	}
 	s.in.skip(n)
-	return nil
+	return typ != blockSection && typ != blockInterface, nil
 }
 
 // skipBlock passes over a block of any length without keeping it.
-func (s *scan) skipBlock(sec *section, typ uint32, length int64) error {
+func (s *ng) skipBlock(typ uint32, length int64) error {
 	at := s.fail(nil) // the block's beginning, for errors
 	got := s.in.discard(length - 4)
 	end := s.in.peek(4)
 	if len(end) < 4 {
-		at.Err = s.cut("block type %#x: %d bytes promised, %d there", typ, length, got+int64(len(end)))
+		at.Err = s.short("block type %#x: %d bytes promised, %d there", typ, length, got+int64(len(end)))
 		return at
 	}
-	if at.Err = trailer(sec, typ, length, end); at.Err != nil {
+	if at.Err = s.trailer(typ, uint32(length), end); at.Err != nil {
 		return at
 	}
 	s.in.skip(4)
@@ -110,40 +114,53 @@ func (s *scan) skipBlock(sec *section, typ uint32, length int64) error {
 }
 
 // trailer checks that a block ends with the length with which it began.
-func trailer(sec *section, typ uint32, length int64, b []byte) error {
-	if end := sec.u32(b); int64(end) != length {
+func (s *ng) trailer(typ, length uint32, b []byte) error {
+	if end := s.u32(b); end != length {
 		return fmt.Errorf("block type %#x of %d bytes ends with length %d", typ, length, end)
 	}
 	return nil
 }
 
-// begin starts a section: the interfaces of the one before are no more.
-func (sec *section) begin(body []byte) error {
+// turn takes over the byte order of a section, of which its header has a known number.
+func (s *ng) turn(magic []byte) error {
+	for _, s.order = range []order{false, true} {
+		if s.u32(magic) == byteOrder {
+			return nil
+		}
+	}
+	return fmt.Errorf("section header with byte order % x: want 1a 2b 3c 4d or 4d 3c 2b 1a", magic)
+}
+
+// section starts a section: the interfaces of the one before are no more.
+func (s *ng) section(body []byte) error {
 	if len(body) < 16 {
 		return fmt.Errorf("section header of %d bytes: want 28 or more", len(body)+blockFrame)
 	}
-	major, minor := sec.u16(body[4:]), sec.u16(body[6:])
+	major, minor := s.u16(body[4:]), s.u16(body[6:])
 	if major != 1 || minor != 0 && minor != 2 { // some programs wrote 1.2 and meant 1.0
 		return fmt.Errorf("pcapng version %d.%d: want 1.0", major, minor)
 	}
-	sec.faces = sec.faces[:0]
+	s.faces = s.faces[:0]
+	s.info.Version = fmt.Sprintf("%d.%d", major, minor)
+	s.info.order(s.order)
+	s.info.Sections++
 	return nil
 }
 
-// packet takes an enhanced packet block or its obsolete forerunner.
-func (s *scan) packet(sec *section, body []byte, obsolete bool) error {
+// packet reads an enhanced packet block or its obsolete forerunner.
+func (s *ng) packet(to *packet.Record, body []byte, obsolete bool) error {
 	if len(body) < packetHead {
 		return fmt.Errorf("packet block of %d bytes: want %d or more", len(body)+blockFrame, packetHead+blockFrame)
 	}
-	id := sec.u32(body)
+	id := s.u32(body)
 	if obsolete {
-		id = uint32(sec.u16(body)) // then the number of dropped packets
+		id = uint32(s.u16(body)) // then the number of dropped packets
 	}
-	if uint64(id) >= uint64(len(sec.faces)) {
-		return fmt.Errorf("interface %d: the section has described %d, counted from 0", id, len(sec.faces))
+	if uint64(id) >= uint64(len(s.faces)) {
+		return fmt.Errorf("interface %d: the section has described %d, counted from 0", id, len(s.faces))
 	}
-	f := &sec.faces[id]
-	captured, wire := sec.u32(body[12:]), sec.u32(body[16:])
+	f := &s.faces[id]
+	captured, wire := s.u32(body[12:]), s.u32(body[16:])
 	if err := lengths(captured, wire); err != nil {
 		return err
 	}
@@ -151,29 +168,30 @@ func (s *scan) packet(sec *section, body []byte, obsolete bool) error {
 	if int(captured) > len(data) {
 		return fmt.Errorf("%d bytes promised, %d in the block", captured, len(data))
 	}
-	nanos, err := f.nanos(uint64(sec.u32(body[4:]))<<32 | uint64(sec.u32(body[8:])))
+	nanos, err := f.nanos(uint64(s.u32(body[4:]))<<32 | uint64(s.u32(body[8:])))
 	if err != nil {
 		return err
 	}
 	fcs := f.fcs
 	if options := data[pad4(int(captured)):]; len(options) > 0 {
-		if fcs, err = sec.packetFCS(options, fcs); err != nil {
+		if fcs, err = s.packetFCS(options, fcs); err != nil {
 			return err
 		}
 	}
-	return s.ngTake(f, data[:captured], nanos, int(wire), fcs)
+	f.fill(to, data[:captured:captured], nanos, int(wire), fcs)
+	return nil
 }
 
-// simple takes a simple packet block: of the first interface, without a time, and as long as its snap length allowed.
-func (s *scan) simple(sec *section, body []byte) error {
+// simple reads a simple packet block: of the first interface, without a time, and as long as its snap length allowed.
+func (s *ng) simple(to *packet.Record, body []byte) error {
 	if len(body) < 4 {
 		return fmt.Errorf("simple packet block of %d bytes: want %d or more", len(body)+blockFrame, 4+blockFrame)
 	}
-	if len(sec.faces) == 0 {
+	if len(s.faces) == 0 {
 		return fmt.Errorf("simple packet block before any interface of its section")
 	}
-	f := &sec.faces[0]
-	wire := sec.u32(body)
+	f := &s.faces[0]
+	wire := s.u32(body)
 	captured := wire
 	if f.snap > 0 {
 		captured = min(wire, f.snap)
@@ -185,30 +203,16 @@ func (s *scan) simple(sec *section, body []byte) error {
 	if int(captured) > len(data) {
 		return fmt.Errorf("%d bytes promised, %d in the block", captured, len(data))
 	}
-	return s.ngTake(f, data[:captured], 0, int(wire), f.fcs)
-}
-
-// ngTake keeps a packet if its link type is that of the packets before it.
-func (s *scan) ngTake(f *face, data []byte, nanos int64, wire, fcs int) error {
-	if s.packets == 0 {
-		s.link = f.link
-	}
-	if f.link != s.link {
-		return fmt.Errorf("link type %s after packets with %s: want one link type, a file for each", linkName(f.link), linkName(s.link))
-	}
-	s.take(data, nanos, wire, fcs)
+	f.fill(to, data[:captured:captured], 0, int(wire), f.fcs)
 	return nil
 }
 
-// end settles the link type of a capture without packets.
-func (s *scan) end(sec *section) {
-	if s.packets > 0 {
-		return
+// fill makes a record of a packet.
+func (f *face) fill(to *packet.Record, data []byte, nanos int64, wire, fcs int) {
+	if fcs > 0 {
+		data, wire = withoutFCS(data, wire, fcs)
 	}
-	s.link = 1
-	if len(sec.faces) > 0 && sec.faces[0].link != 0 {
-		s.link = sec.faces[0].link
-	}
+	to.Data, to.Nanos, to.Wire, to.Link = data, nanos, wire, f.link
 }
 
 // pad4 rounds up to whole 32-bit words.

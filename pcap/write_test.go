@@ -98,8 +98,8 @@ func TestWriter(t *testing.T) {
 
 func TestNewWriterRefuses(t *testing.T) {
 	for snap, want := range map[int]string{
-		-1:      "pcap snap length -1: want 1 to 134217728",
-		1 << 28: "pcap snap length 268435456: want 1 to 134217728",
+		-1:      "pcap snap length -1: want 1 to 4194304",
+		1 << 28: "pcap snap length 268435456: want 1 to 4194304",
 	} {
 		if _, err := pcap.NewWriter(new(bytes.Buffer), pcap.Options{Snap: snap}); err == nil || err.Error() != want {
 			t.Errorf("NewWriter with snap length %d: %v, want %s", snap, err, want)

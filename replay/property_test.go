@@ -15,6 +15,7 @@ import (
 	"loadtest/internal/clock"
 	"loadtest/packet"
 	"loadtest/trial"
+	"loadtest/units"
 )
 
 // randomSpec has exact numbers: integral loads, slopes of whole slices, shares that are powers of two.
@@ -102,16 +103,18 @@ func intended(l *lane, s trial.Spec) (n int64) {
 		pre.Mul(pre, big.NewRat(1, 1e9))
 	}
 	whole, before := area(s, share, s.Duration), new(big.Rat)
-	for i := int64(0); (s.Loops == 0 || i < s.Loops*int64(l.pass)) && before.Cmp(whole) < 0; i++ {
+	for i := int64(0); (s.Loops == 0 || i < s.Loops*l.pass) && before.Cmp(whole) < 0; i++ {
 		if before.Cmp(pre) >= 0 {
 			n++
 		}
 		cost := int64(1)
 		switch s.Unit {
 		case trial.WireBits:
-			cost = int64(l.meta[i%int64(l.pass)].bits)
+			cost = units.WireBits(l.cur.store.Size(int(i % l.pass)))
 		case trial.Factor:
-			cost = l.gaps[i%int64(l.pass)]
+			if cost = l.wrap; i%l.pass < l.pass-1 {
+				cost = l.cur.gap(int(i % l.pass))
+			}
 		}
 		before.Add(before, new(big.Rat).SetInt64(cost))
 	}

@@ -83,20 +83,29 @@ func (r *receiver) expect() error {
 
 func (r *receiver) expectLane(l *lane) error {
 	own := r.table.Flows()
-	for i := range l.meta {
-		if m := &l.meta[i]; m.tag < 0 {
-			flow, known := r.table.Expect(l.flow(l.store.Frame(i).Data))
-			if known && int(flow) < own {
-				return fmt.Errorf("stream %s: packet %d has no room for a tag, and another stream sends the same flow to %s: they could not be told apart",
-					l.name, i%l.pass+1, r.name)
-			}
-			m.flow = flow
-			if !known {
-				r.owners = append(r.owners, l.back)
-			}
-		}
+	add := func(b []byte, i int) (int32, error) { return r.expectFlow(l, l.flow(b), own, i) }
+	if l.vary != nil {
+		l.restore()
+		return l.vary.expect(l, add)
 	}
-	return nil
+	return l.bare(func(i int, b []byte) error {
+		flow, err := add(b, i)
+		l.number(i, flow)
+		return err
+	})
+}
+
+// expectFlow expects a flow of a lane's i-th packet, which has no tag; own is the number of its first flow.
+func (r *receiver) expectFlow(l *lane, key uint64, own, i int) (int32, error) {
+	flow, known := r.table.Expect(key)
+	if known && int(flow) < own {
+		return 0, fmt.Errorf("stream %s: packet %d has no room for a tag, and another stream sends the same flow to %s: they could not be told apart",
+			l.name, int64(i)%l.pass+1, r.name)
+	}
+	if !known {
+		r.owners = append(r.owners, l.back)
+	}
+	return flow, nil
 }
 
 // begin empties the port and the books.

@@ -22,6 +22,7 @@ import (
 	"loadtest/internal/tally"
 	"loadtest/nic"
 	"loadtest/packet"
+	"loadtest/packet/rewrite"
 	"loadtest/trial"
 )
 
@@ -40,8 +41,19 @@ const (
 type Stream struct {
 	Name    string
 	Source  string        // where Packets came from, for messages
-	Packets *packet.Store // sent in a loop; not changed
+	Packets *packet.Store // sent in a loop; the Runner's from New on: it makes room for tags in them
 	TX, RX  string        // names in Options.Ports; RX "": only sent
+
+	// Disk is set for a capture that is larger than memory: all of it is read while it is sent, and Packets are the first of it.
+	// Then Count is the number of packets of one pass, Untagged has seen them all, and Epoch and Span are given.
+	Disk     packet.Source
+	Count    int64
+	Untagged *Untagged
+
+	// Vary are the fields that differ from pass to pass, so that no pass repeats the flows of the one before. FromServer says which
+	// packets the side that answers has sent; nil: none has.
+	Vary       []rewrite.Vary
+	FromServer func(i int) bool
 
 	Skipped int // packets of the source that are not in Packets, as the port cannot send them
 
@@ -105,7 +117,8 @@ func New(o Options) (*Runner, error) {
 		if err := Sendable(s, tx.Info); err != nil {
 			return nil, err
 		}
-		l := newLane(s, uint8(i), o)
+		own := !slices.ContainsFunc(o.Streams[:i], func(t Stream) bool { return t.Packets == s.Packets })
+		l := newLane(s, uint8(i), o, own)
 		l.magic = magic
 		r.lanes = append(r.lanes, l)
 		r.sender(s.TX).lanes = append(r.sender(s.TX).lanes, l)
@@ -195,7 +208,12 @@ func (r *Runner) Run(ctx context.Context, s trial.Spec, see func(trial.Sample)) 
 	if s.Drain <= 0 {
 		s.Drain = r.drain
 	}
-	if err := r.begin(s); err != nil {
+	defer func() {
+		for _, l := range r.lanes {
+			l.end()
+		}
+	}()
+	if err := r.begin(ctx, s); err != nil {
 		return trial.Result{}, err
 	}
 	cut, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -247,12 +265,12 @@ func ended(err error) error {
 }
 
 // begin sets all parts to the start of a trial.
-func (r *Runner) begin(s trial.Spec) error {
+func (r *Runner) begin(ctx context.Context, s trial.Spec) error {
 	pre := uint8(0)
 	if s.Preroll > 0 {
 		for _, l := range r.lanes {
 			if l.untagged > 0 {
-				return fmt.Errorf("stream %s: %d of %d packets have no tag, which a pre-roll needs", l.name, l.untagged, len(l.meta))
+				return fmt.Errorf("stream %s: %d of %d packets have no tag, which a pre-roll needs", l.name, l.untagged, l.pass)
 			}
 		}
 		pre = r.number()
@@ -263,8 +281,26 @@ func (r *Runner) begin(s trial.Spec) error {
 	if err := r.ends(s); err != nil {
 		return err
 	}
+	end := int64(pace.Never)
+	if s.Duration > 0 {
+		end = int64(s.Preroll + s.Duration)
+	}
+	points := slices.Clone(s.Load)
+	for i := range points {
+		points[i].At += s.Preroll
+	}
+	number := r.number()
+	for _, l := range r.lanes {
+		share, ok := s.Share[l.name]
+		if !ok {
+			share = 1
+		}
+		if err := l.begin(ctx, s, points, end, share, number, pre); err != nil {
+			return err
+		}
+	}
 	r.shared.begin(s)
-	number, now := r.number(), r.o.Clock.Now()
+	now := r.o.Clock.Now()
 	for _, t := range r.receivers {
 		if err := t.begin(now, number, pre, s); err != nil {
 			return err
@@ -278,23 +314,6 @@ func (r *Runner) begin(s trial.Spec) error {
 	if s.Duration > 0 {
 		for _, t := range r.receivers {
 			t.halves(r.shared.count+int64(s.Duration/2), r.shared.count+int64(s.Duration))
-		}
-	}
-	end := int64(pace.Never)
-	if s.Duration > 0 {
-		end = int64(s.Preroll + s.Duration)
-	}
-	points := slices.Clone(s.Load)
-	for i := range points {
-		points[i].At += s.Preroll
-	}
-	for _, l := range r.lanes {
-		share, ok := s.Share[l.name]
-		if !ok {
-			share = 1
-		}
-		if err := l.begin(s, points, end, share, number, pre); err != nil {
-			return err
 		}
 	}
 	for _, t := range r.senders {
@@ -346,7 +365,10 @@ func (r *Runner) result(s trial.Spec, cut bool) trial.Result {
 			flows = &l.receiver.flows
 		}
 		st := tally.Stream(l.name, &l.sent, l.back, flows)
-		st.Skipped = st.Intended * int64(l.skipped) / int64(l.pass)
+		st.Skipped = st.Intended * int64(l.skipped) / l.pass
+		if wait := l.starved; wait > int64(r.o.Credit) {
+			res.Starved = max(res.Starved, time.Duration(wait))
+		}
 		if st.Half.During = s.Duration - s.Duration/2; res.Elapsed < s.Duration || s.Duration == 0 {
 			st.Half = trial.Arrivals{} // sending ended early: there was no second half
 		}

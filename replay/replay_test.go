@@ -278,7 +278,7 @@ func TestSequencesPastFourBillion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.begin(trial.Spec{Unit: trial.Packets, Load: []trial.Point{{Load: 1e6}}, Duration: 20 * time.Millisecond, Drain: time.Millisecond}); err != nil {
+	if err := r.begin(t.Context(), trial.Spec{Unit: trial.Packets, Load: []trial.Point{{Load: 1e6}}, Duration: 20 * time.Millisecond, Drain: time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	l := r.lanes[0]

@@ -40,8 +40,11 @@ type resting struct{ *neigh.Attendant }
 // Aside is what says so.
 func (resting) Aside() {}
 
-// Close ends what the Runner does between trials. The ports stay open.
+// Close ends what the Runner does between trials, and gives back packets that are like those of the first pass. The ports stay open.
 func (r *Runner) Close() error {
 	r.wake()
+	for _, l := range r.lanes {
+		l.restore()
+	}
 	return nil
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -47,13 +48,16 @@ type sender struct {
 const (
 	fullWait  = int64(10 * time.Microsecond) // for a port that is full
 	mostAhead = int64(time.Millisecond)      // at most for a burst to be whole, on a virtual clock
+	hungry    = int64(20 * time.Microsecond) // for packets that come from disk
 	mostSleep = int64(10 * time.Millisecond) // at most for the next packet: an early end is noticed then
 )
 
 // An entry is a packet of the burst at hand, in order of due.
 type entry struct {
 	lane  *lane
+	chunk *chunk
 	due   int64
+	turn  int64
 	pos   int32
 	slot  int32 // in the lane's recent
 	paced bool
@@ -97,6 +101,10 @@ func (s *sender) Step(now int64) (next int64) {
 	}
 	s.expire(rel)
 	next = s.fill(rel)
+	if s.err != nil { // of a disk
+		s.shared.stop.Store(true)
+		return s.finish(now)
+	}
 	if len(s.entries) > 0 {
 		wait := s.send(now, rel)
 		if s.err != nil {
@@ -151,7 +159,7 @@ func (s *sender) fill(rel int64) (next int64) {
 		if counted {
 			l.sent.Intended++
 		}
-		s.entries = append(s.entries, entry{l, due, int32(l.pos), int32(l.slot), !l.pacer.Unpaced()})
+		s.entries = append(s.entries, entry{l, l.cur, due, l.turn, int32(l.pos), int32(l.slot), !l.pacer.Unpaced()})
 		if l.slot++; l.slot == len(l.recent) {
 			l.slot = 0
 		}
@@ -171,7 +179,13 @@ func (s *sender) first(rel int64) (first *lane, due int64) {
 		if l.pacer.Unpaced() {
 			l.pacer.Catch(rel)
 		}
-		switch d := l.pacer.Due(); {
+		d := l.pacer.Due()
+		if l.cur == nil && l.left > 0 && d != pace.Never && !s.fed(l, d, rel) {
+			if d = max(d, rel+hungry); rel-s.credit > s.end { // too late for all that is missing
+				continue
+			}
+		}
+		switch {
 		case l.left <= 0 || d == pace.Never:
 		case d < due || d == due && l.left > first.left: // those that have no schedule take turns
 			first, due = l, d
@@ -181,6 +195,20 @@ func (s *sender) first(rel int64) (first *lane, due int64) {
 		return nil, over
 	}
 	return first, due
+}
+
+// fed says whether a lane's next packet has been read from disk. In simulated time it is waited for.
+func (s *sender) fed(l *lane, due, rel int64) bool {
+	if !l.fetch(s.virtual) {
+		s.err = fmt.Errorf("stream %s: %w", l.name, l.feed.err)
+	}
+	if l.cur != nil {
+		l.since = pace.Never
+		return true
+	}
+	l.since = min(l.since, due)
+	l.starved = max(l.starved, rel-l.since)
+	return false
 }
 
 // over is when the schedule is over: its end, or, where all lanes are through their loops before, when a next packet would be due.
@@ -234,9 +262,12 @@ func (s *sender) send(now, rel int64) (wait int64) {
 	for i := range s.entries {
 		e := &s.entries[i]
 		l := e.lane
-		f := l.store.Frame(int(e.pos))
+		f := e.chunk.store.Frame(int(e.pos))
 		f.Nanos = s.start + e.due
-		if m := &l.meta[e.pos]; m.tag >= 0 {
+		if l.vary != nil {
+			l.vary.put(f.Data, e.chunk.places(int(e.pos), len(l.vary.rules)), e.turn)
+		}
+		if m := &e.chunk.meta[e.pos]; m.tag >= 0 {
 			t := l.tag
 			if !counted {
 				t.Trial = l.pre
@@ -260,7 +291,7 @@ func (s *sender) send(now, rel int64) (wait int64) {
 		s.book(&s.entries[i], rel, counted)
 	}
 	for i := n; i < len(s.entries); i++ {
-		if e := &s.entries[i]; e.lane.meta[e.pos].tag >= 0 {
+		if e := &s.entries[i]; e.chunk.meta[e.pos].tag >= 0 {
 			e.lane.next--
 		}
 	}
@@ -285,14 +316,18 @@ func (s *sender) book(e *entry, rel int64, counted bool) {
 	if !counted {
 		return
 	}
-	m := &l.meta[e.pos]
+	m, size := &e.chunk.meta[e.pos], e.chunk.store.Size(int(e.pos))
 	l.sent.Sent++
-	l.sent.Bytes += int64(m.size)
-	l.sent.WireBits += int64(m.bits)
+	l.sent.Bytes += int64(size)
+	l.sent.WireBits += units.WireBits(size)
 	if m.tag >= 0 {
 		l.sent.Tagged++
 	} else if m.flow >= 0 {
-		l.sent.ByFlow[m.flow]++
+		flow := m.flow
+		if l.vary != nil {
+			flow = l.vary.flowOf(flow, e.turn)
+		}
+		l.sent.ByFlow[flow]++
 	}
 	l.sent.Lateness.Record(at-e.due, 1)
 }

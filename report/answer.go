@@ -48,7 +48,7 @@ func (t *Text) searched(e *End) string {
 		out = t.title() + t.answerTable()
 	}
 	if over {
-		out += t.limits()
+		out += t.limits() + t.carries()
 	}
 	if len(t.counted("")) == 0 {
 		return out
@@ -64,6 +64,9 @@ func (t *Text) result(e *End) string {
 	case end == broken && t.latest().RateWireBps != nil:
 		return "not finished: " + t.known()
 	case end == complete && len(t.answer) == 1:
+		if t.run.Settings.RateFactor != nil {
+			return bare(t.answer[0].LoadFactor) + "\n"
+		}
 		return plain(t.answer[0].RateWireBps) + "\n"
 	}
 	return ""
@@ -78,9 +81,9 @@ func (t *Text) latest() *Verdict {
 	for _, r := range t.counted(Search) {
 		switch r.Verdict {
 		case Pass:
-			v.RateWireBps = most(v.RateWireBps, r.RateWireBps)
+			v.RateWireBps, v.LoadFactor = most(v.RateWireBps, r.RateWireBps), most(v.LoadFactor, r.LoadFactor)
 		case Fail:
-			v.AboveBps = least(v.AboveBps, r.RateWireBps)
+			v.AboveBps, v.AboveFactor = least(v.AboveBps, r.RateWireBps), least(v.AboveFactor, r.LoadFactor)
 		default:
 			continue
 		}
@@ -92,12 +95,15 @@ func (t *Text) latest() *Verdict {
 // known says between which loads an unfinished search was: "between 0.500 and 0.625 Gbps after 7 trials".
 func (t *Text) known() string {
 	v := t.latest()
-	low, high := v.RateWireBps, v.AboveBps
+	low, high, sc := v.RateWireBps, v.AboveBps, t.scale(v.RateWireBps)
 	if above := t.numbered(v.AboveTrial); high == nil && above != nil { // a search in packets
 		high = above.RateWireBps
 	}
+	if v.LoadFactor != nil {
+		low, high, sc = v.LoadFactor, v.AboveFactor, t.factors()
+	}
 	what := "nothing passed yet"
-	switch sc := t.scale(low); {
+	switch {
 	case low != nil && high != nil && *high > *low:
 		what = fmt.Sprintf("between %s and %s", sc.number(low), sc.rate(high))
 	case low != nil:
@@ -146,4 +152,19 @@ func (t *Text) limits() string {
 		out += " (tester alone: " + t.scale(alone).rate(alone) + ")"
 	}
 	return out + ". "
+}
+
+// carries says in words what a factor is.
+func (t *Text) carries() string {
+	if len(t.answer) != 1 || t.answer[0].LoadFactor == nil {
+		return ""
+	}
+	who, verb := "The device", "carries"
+	if t.run.Name != "" {
+		who = t.run.Name
+	}
+	if t.answer[0].Limit != ByDevice {
+		verb += " at least"
+	}
+	return fmt.Sprintf("%s %s x%s of the capture's own pace. ", who, verb, bare(t.answer[0].LoadFactor))
 }

@@ -38,6 +38,9 @@ func (t *Text) block(r *Trial) string {
 	if stall := r.stall(); stall != "" && stall != r.Reason {
 		fmt.Fprintf(&b, "  Stalled: %s.\n", stall)
 	}
+	if waited := r.starved(); waited != "" {
+		fmt.Fprintf(&b, "  Disk: %s.\n", waited)
+	}
 	if r.Stopped {
 		fmt.Fprintf(&b, "  Stopped early, after %s.\n", seconds(r.DurationNs))
 	}

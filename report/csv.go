@@ -73,7 +73,7 @@ func (c *CSV) rows(t *Trial) (rows [][]string) {
 	for i := range t.Streams {
 		s := &t.Streams[i]
 		if c.hydra {
-			rows = append(rows, hydraRows(s, c.loadID(load), ingress[i])...)
+			rows = append(rows, hydraRows(s, loadID(load, c.step(t)), ingress[i])...)
 			continue
 		}
 		lost := ""
@@ -98,13 +98,21 @@ func hydraRows(s *TrialStream, load string, ingress int64) [][]string {
 	}
 }
 
+// step is the distance between two loads; of multiples of the captured pace, what it is in what was sent.
+func (c *CSV) step(t *Trial) *float64 {
+	if by := c.run.Settings.StepFactor; by != nil && t.RateWireBps != nil && t.LoadFactor != nil {
+		return Number(*t.RateWireBps / *t.LoadFactor * *by)
+	}
+	return c.run.Settings.StepWireBps
+}
+
 // loadID names a step in Gbit/s: "load 0.609".
-func (c *CSV) loadID(bps *float64) string {
+func loadID(bps, step *float64) string {
 	if bps == nil {
 		return "load max"
 	}
 	digits := 3
-	if step := c.run.Settings.StepWireBps; step != nil && *step >= 1 && *step < 1e6 {
+	if step != nil && *step >= 1 && *step < 1e6 {
 		digits = 9 - int(math.Floor(math.Log10(*step)))
 	}
 	return fmt.Sprintf("load %.*f", digits, *bps/1e9)

@@ -52,6 +52,9 @@ func faults(t *Trial) []string {
 	if stall := t.stall(); stall != "" {
 		out = append(out, stall)
 	}
+	if waited := t.starved(); waited != "" {
+		out = append(out, waited)
+	}
 	if t.Stopped && !strings.HasPrefix(t.Reason, "stopped early") {
 		out = append(out, "stopped early")
 	}

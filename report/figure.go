@@ -16,6 +16,7 @@ const absent = "–"
 
 // A scale is the unit that all rates of a text share, so that columns compare.
 type scale struct {
+	prefix   string
 	unit     string
 	base     float64
 	decimals int
@@ -25,14 +26,17 @@ type scale struct {
 func scaleFor(bps float64) scale {
 	switch {
 	case bps >= 100e6:
-		return scale{"Gbps", 1e9, 3}
+		return scale{"", "Gbps", 1e9, 3}
 	case bps >= 100e3:
-		return scale{"Mbps", 1e6, 3}
+		return scale{"", "Mbps", 1e6, 3}
 	case bps > 0:
-		return scale{"kbps", 1e3, 3}
+		return scale{"", "kbps", 1e3, 3}
 	}
-	return scale{"Gbps", 1e9, 3}
+	return scale{"", "Gbps", 1e9, 3}
 }
+
+// factors is the scale of multiples of the captured pace.
+func factors() scale { return scale{"x", "", 1, 3} }
 
 // finer has the decimals that a step between rates needs, if that is finer than the usual three: neighbours then differ. A step
 // that no few decimals write, as a third, gets three digits that count.
@@ -56,7 +60,7 @@ func (s scale) number(bps *float64) string {
 	if bps == nil {
 		return absent
 	}
-	return fmt.Sprintf("%.*f", s.decimals, *bps/s.base)
+	return fmt.Sprintf("%s%.*f", s.prefix, s.decimals, *bps/s.base)
 }
 
 // rate is a rate with its unit.
@@ -64,7 +68,7 @@ func (s scale) rate(bps *float64) string {
 	if bps == nil {
 		return absent
 	}
-	return s.number(bps) + " " + s.unit
+	return strings.TrimSpace(s.number(bps) + " " + s.unit)
 }
 
 // six is n/base with Lua's six decimals, as Snabb prints rates.
@@ -210,6 +214,22 @@ func most[T int64 | float64](a, b *T) *T {
 		return b
 	}
 	return a
+}
+
+// bare is a factor as a bare number; 0 if none passed.
+func bare(factor *float64) string {
+	if factor == nil {
+		return "0"
+	}
+	return strconv.FormatFloat(math.Round(*factor*1e9)/1e9, 'f', -1, 64)
+}
+
+// times is a number times another; absent if the number is.
+func times(n *float64, by float64) *float64 {
+	if n == nil {
+		return nil
+	}
+	return Number(*n * by)
 }
 
 // plain is the bare number that ends a search: Gbit/s, 0 if no rate passed.

@@ -35,10 +35,11 @@ func lines(t *testing.T, records []report.Record) string {
 func TestJSON(t *testing.T) {
 	golden(t, "find-limit.jsonl", lines(t, search()))
 	golden(t, "nothing.jsonl", lines(t, nothing()))
+	golden(t, "find-limit-factor.jsonl", lines(t, factors(report.ByDevice)))
 }
 
 func TestRoundTrip(t *testing.T) {
-	for _, records := range [][]report.Record{search(), unlike(), sizes(), none(), replayed(), transient(), nothing()} {
+	for _, records := range [][]report.Record{search(), unlike(), sizes(), none(), replayed(), transient(), nothing(), factors(report.ByDevice), ramp()} {
 		log, err := report.Read(strings.NewReader(lines(t, records)))
 		if err != nil {
 			t.Fatal(err)
@@ -53,16 +54,16 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // counts are the keys of whole numbers that count; every other number says its unit.
-var counts = regexp.MustCompile(`^(seed|retries|retries_left|cpu_list|cpus|numa_node|packets|trial|trials|above_trial|intended|sent|received|lost|unsent|untagged|` +
+var counts = regexp.MustCompile(`^(seed|retries|retries_left|cpu_list|cpus|numa_node|packets|loops|capture_packets|rewritten|skipped_by|trial|trials|above_trial|intended|sent|received|lost|unsent|untagged|` +
 	`duplicated|reordered|late|corrupt|surplus|skipped|latency_samples|missed|tx_errors|exit_code)$`)
 
 func TestKeys(t *testing.T) {
 	snake := regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
-	unit := regexp.MustCompile(`_(bps|pps|ns|bytes|ratio)$`)
+	unit := regexp.MustCompile(`_(bps|pps|ns|bytes|ratio|factor)$`)
 	var walk func(ty reflect.Type, key string)
 	walk = func(ty reflect.Type, key string) {
 		switch ty.Kind() {
-		case reflect.Pointer, reflect.Slice:
+		case reflect.Pointer, reflect.Slice, reflect.Map:
 			walk(ty.Elem(), key)
 		case reflect.Struct:
 			if ty == reflect.TypeFor[time.Time]() {

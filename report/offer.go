@@ -5,7 +5,8 @@ import (
 	"loadtest/units"
 )
 
-// offer notes the load that was sent: that of the stream which, for its share, sent least.
+// offer notes the load that was sent: that of the stream which, for its share, sent least. A multiple of the captured pace is less
+// by what was left unsent.
 func (t *Trial) offer(s trial.Spec) {
 	for i := range t.Streams {
 		st := &t.Streams[i]
@@ -15,6 +16,9 @@ func (t *Trial) offer(s trial.Spec) {
 		}
 		if st.Intended == 0 || st.SentBps == nil || share <= 0 {
 			continue // nothing was asked of it
+		}
+		if s.Unit == trial.Factor {
+			t.LoadFactor = least(t.LoadFactor, Number(s.At(0)*(float64(st.Sent)/float64(st.Intended))))
 		}
 		bps, pps := t.offered(st, share)
 		bits, packets := *bps/share, *pps/share

@@ -42,12 +42,18 @@ type Verdict struct {
 	RateWireBps   *float64 `json:"rate_wire_bps"` // highest load that passed, per stream; null: none did
 	RatePps       *float64 `json:"rate_pps"`
 	PrecisionBps  *float64 `json:"precision_wire_bps"`
-	AboveBps      *float64 `json:"above_wire_bps"`  // lowest load that failed; null: none did
-	Trials        int      `json:"trials"`          // made for it
-	Trial         *int     `json:"trial"`           // number of the trial that shows the rate
-	AboveTrial    *int     `json:"above_trial"`     // number of the trial that shows what happens above
-	Limit         string   `json:"limit"`           // "": not known
-	TesterBps     *float64 `json:"tester_wire_bps"` // what the tester does without a device, if that was tried
+	AboveBps      *float64 `json:"above_wire_bps"` // lowest load that failed; null: none did
+
+	// The same in multiples of the captured pace, where these are the loads; the rates are then means.
+	LoadFactor      *float64 `json:"load_factor"`
+	PrecisionFactor *float64 `json:"precision_factor"`
+	AboveFactor     *float64 `json:"above_factor"`
+
+	Trials     int      `json:"trials"`          // made for it
+	Trial      *int     `json:"trial"`           // number of the trial that shows the rate
+	AboveTrial *int     `json:"above_trial"`     // number of the trial that shows what happens above
+	Limit      string   `json:"limit"`           // "": not known
+	TesterBps  *float64 `json:"tester_wire_bps"` // what the tester does without a device, if that was tried
 }
 
 // End is the last line. A file without it is of a run that was killed.

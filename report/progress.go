@@ -14,8 +14,9 @@ type State struct {
 	Label         string  // the size, or the verb
 	Done          float64 // 0 to 1; negative: unknown, no bar
 	Trial         int
-	RateWireBps   float64
-	Low, High     float64       // what is known of the answer: between Low and High, wire bits per second
+	Load          float64       // wire bits per second
+	Low, High     float64       // what is known of the answer: between Low and High
+	Factor        bool          // these loads are multiples of the captured pace
 	Lost          int64         // in the running trial
 	Elapsed, Left time.Duration // of the run
 	Of            string        // what Left is left of: "this size"
@@ -30,12 +31,15 @@ func Progress(s State, width int) string {
 		head = strings.TrimSpace(head + " " + bar(s.Done, barWidth))
 	}
 	var parts []string
-	sc := scaleFor(max(s.RateWireBps, s.High))
+	sc := scaleFor(max(s.Load, s.High))
+	if s.Factor {
+		sc = factors()
+	}
 	if s.Trial > 0 {
 		parts = append(parts, fmt.Sprintf("trial %d", s.Trial))
 	}
-	if s.RateWireBps > 0 {
-		parts = append(parts, sc.rate(Number(s.RateWireBps)))
+	if s.Load > 0 {
+		parts = append(parts, sc.rate(Number(s.Load)))
 	}
 	if s.High > 0 {
 		parts = append(parts, fmt.Sprintf("between %s and %s", sc.number(Number(s.Low)), sc.number(Number(s.High))))

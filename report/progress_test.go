@@ -11,7 +11,7 @@ import (
 )
 
 func TestProgress(t *testing.T) {
-	s := report.State{Label: "64 B", Done: 0.64, Trial: 11, RateWireBps: 6.214e9, Low: 6.194e9, High: 6.224e9, Left: 14 * time.Second, Of: "this size"}
+	s := report.State{Label: "64 B", Done: 0.64, Trial: 11, Load: 6.214e9, Low: 6.194e9, High: 6.224e9, Left: 14 * time.Second, Of: "this size"}
 	var b strings.Builder
 	for _, width := range []int{120, 80, 60, 40, 20, 3, 0} {
 		line := report.Progress(s, width)
@@ -22,9 +22,10 @@ func TestProgress(t *testing.T) {
 	}
 	for _, s := range []report.State{
 		{},
-		{Label: "replay", Done: -1, RateWireBps: 5e6, Lost: 3, Elapsed: 110 * time.Second},
+		{Label: "replay", Done: -1, Load: 5e6, Lost: 3, Elapsed: 110 * time.Second},
 		{Label: "soak", Done: 1, Elapsed: 11100 * time.Second, Left: 3 * time.Hour},
 		{Label: "over", Done: 7},
+		{Label: "find-limit", Done: 0.5, Trial: 4, Load: 7.3, Low: 5, High: 10, Factor: true, Elapsed: time.Second},
 	} {
 		b.WriteString(report.Progress(s, 80) + "\n")
 	}

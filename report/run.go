@@ -25,9 +25,13 @@ type Run struct {
 type Settings struct {
 	RateWireBps      *float64  `json:"rate_wire_bps"` // the load, or the highest to try; per stream
 	RatePps          *float64  `json:"rate_pps"`      // the same, when it was given in packets
+	RateFactor       *float64  `json:"rate_factor"`   // the same, when it is a multiple of the captured pace
 	PrecisionWireBps *float64  `json:"precision_wire_bps"`
 	StepWireBps      *float64  `json:"step_wire_bps"`
+	PrecisionFactor  *float64  `json:"precision_factor"`
+	StepFactor       *float64  `json:"step_factor"`
 	DurationNs       *int64    `json:"duration_ns"` // of one trial; 0 is until stopped
+	Loops            *int64    `json:"loops"`       // passes of one trial through its packets; null: no limit
 	WaitNs           *int64    `json:"wait_ns"`
 	DrainNs          *int64    `json:"drain_ns"`
 	CreditNs         *int64    `json:"credit_ns"`
@@ -78,6 +82,13 @@ type Stream struct {
 	MeanBytes   *float64 `json:"mean_fcs_bytes"`
 	TaggedRatio *float64 `json:"taggable_ratio"` // of the packets; the rest is matched by flow
 	Share       float64  `json:"share_ratio"`    // factor on the load; 0 is 1, may exceed 1
+
+	// Of a capture: what it holds, and what became of that on the way to the port, in packets by what was done to them.
+	CapturePackets *int64           `json:"capture_packets"`
+	CaptureBytes   *int64           `json:"capture_bytes"`         // as captured
+	PeakBps        *float64         `json:"capture_peak_wire_bps"` // at its own pace, in its busiest moment
+	Rewritten      map[string]int64 `json:"rewritten"`
+	Skipped        map[string]int64 `json:"skipped_by"` // why they are not sent
 }
 
 // whole is r with its lists and maps empty where they are nil: a list that is absent is not null.
@@ -85,9 +96,16 @@ func (r Run) whole() *Run {
 	if r.Labels == nil {
 		r.Labels = map[string]string{}
 	}
-	r.Command, r.Ports, r.Streams = some(r.Command), slices.Clone(some(r.Ports)), some(r.Streams)
+	r.Command, r.Ports, r.Streams = some(r.Command), slices.Clone(some(r.Ports)), slices.Clone(some(r.Streams))
 	for i := range r.Ports {
 		r.Ports[i].Addresses = some(r.Ports[i].Addresses)
+	}
+	for i := range r.Streams {
+		for _, by := range []*map[string]int64{&r.Streams[i].Rewritten, &r.Streams[i].Skipped} {
+			if *by == nil {
+				*by = map[string]int64{}
+			}
+		}
 	}
 	s := &r.Settings
 	s.GoalLossRatios, s.Sizes, s.CPUs = some(s.GoalLossRatios), some(s.Sizes), some(s.CPUs)

@@ -87,8 +87,12 @@ func (t *Text) stream(name string) *Stream {
 	return nil
 }
 
-// alike says whether all streams carry the same load in packets of the same size: then one row is enough.
+// alike says whether all streams carry the same load in packets of the same size: then one row is enough. Those that have a pace
+// of their own do not.
 func (t *Text) alike() bool {
+	if t.run.Settings.RateFactor != nil && len(t.run.Streams) > 1 {
+		return false
+	}
 	for i := range t.run.Streams {
 		a, b := &t.run.Streams[0], &t.run.Streams[i]
 		if a.Share != b.Share || (a.MeanBytes == nil) != (b.MeanBytes == nil) || a.MeanBytes != nil && *a.MeanBytes != *b.MeanBytes {
@@ -158,9 +162,10 @@ func addKind(all []Foreign, f Foreign) []Foreign {
 
 // notes are what a reader must know to trust the numbers.
 func (t *Text) notes() string {
-	var untagged, sent, unsent, intended, missed int64
+	var untagged, sent, unsent, intended, missed, waited int64
 	var p99, top *int64
 	for _, r := range t.counted("") {
+		waited = max(waited, r.DiskWaitNs)
 		for i := range r.Streams {
 			s := &r.Streams[i]
 			if s.Received != nil { // else nothing is matched
@@ -181,6 +186,9 @@ func (t *Text) notes() string {
 	}
 	if unsent > 0 {
 		out += fmt.Sprintf("note: %d packets unsent (%s): the tester was late, p99 %s, max %s\n", unsent, part(unsent, intended), delay(p99), delay(top))
+	}
+	if waited > 0 {
+		out += fmt.Sprintf("note: packets waited up to %s for the disk: the tester is limited by disk. A lower rate, a faster disk, or --memory\n", delay(&waited))
 	}
 	if missed > 0 {
 		out += fmt.Sprintf("note: %d packets missed by the tester's own receive path: those trials say nothing about the device\n", missed)

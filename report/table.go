@@ -32,13 +32,14 @@ func (t *Text) answerTable() string {
 
 // answerRow is the row of one stream of the trial that shows the answer; -1 is all of them, alike, the worst of each.
 func (t *Text) answerRow(v *Verdict, at, above *Trial, i int) []string {
-	rate, pps, name := v.RateWireBps, v.RatePps, ""
+	rate, pps, name, part := v.RateWireBps, v.RatePps, "", 1.0
 	var of []TrialStream
 	if at != nil {
 		of = at.Streams
 		if i >= 0 {
 			of = of[i : i+1]
-			rate, pps = at.offered(&of[0], t.share(of[0].Name))
+			part = t.share(of[0].Name)
+			rate, pps = at.offered(&of[0], part)
 		} else if pps == nil {
 			pps = at.RatePps
 		}
@@ -49,9 +50,15 @@ func (t *Text) answerRow(v *Verdict, at, above *Trial, i int) []string {
 		name = t.run.Streams[0].Name
 	}
 	shown, higher := t.scale(rate).rate(rate), t.higher(v, above, i)
+	if v.LoadFactor != nil {
+		shown = fmt.Sprintf("%s = %s mean", t.factors().number(times(v.LoadFactor, part)), shown)
+		if peak := times(t.peak(name), *v.LoadFactor*part); peak != nil {
+			shown += ", peak " + t.scale(peak).rate(peak)
+		}
+	}
 	if v.RateWireBps == nil {
 		shown = "no load passed"
-		if above != nil || v.AboveBps != nil {
+		if above != nil || v.AboveBps != nil || v.AboveFactor != nil {
 			higher = "lowest tried " + higher
 		}
 	}
@@ -66,15 +73,19 @@ func (t *Text) answerRow(v *Verdict, at, above *Trial, i int) []string {
 func (t *Text) higher(v *Verdict, above *Trial, i int) string {
 	if above == nil {
 		why := map[string]string{ByLine: " (line rate)", ByAsked: " (highest asked)", ByTester: " (tester)"}[v.Limit]
-		if v.AboveBps != nil {
+		switch {
+		case v.AboveFactor != nil:
+			return t.factors().number(v.AboveFactor) + " failed"
+		case v.AboveBps != nil:
 			return t.higherRate(v, v.AboveBps) + " failed"
 		}
 		return absent + why
 	}
-	of, rate := above.Streams, above.RateWireBps
+	of, rate, part := above.Streams, above.RateWireBps, 1.0
 	if i >= 0 && i < len(of) {
 		of = of[i : i+1]
-		rate, _ = above.offered(&of[0], t.share(of[0].Name))
+		part = t.share(of[0].Name)
+		rate, _ = above.offered(&of[0], part)
 	}
 	var loss, unsent *float64
 	var lost int64
@@ -83,6 +94,9 @@ func (t *Text) higher(v *Verdict, above *Trial, i int) string {
 		lost = max(lost, value(of[j].Lost))
 	}
 	at := t.higherRate(v, rate)
+	if above.LoadFactor != nil {
+		at = t.factors().number(times(above.LoadFactor, part))
+	}
 	switch {
 	case (above.Verdict == Invalid || lost == 0) && unsent != nil && *unsent > 0: // the tester's limit
 		return at + " unsent " + share(unsent)
@@ -123,12 +137,24 @@ func (t *Text) stepTable(trials []*Trial) string {
 			sc := t.scale(bps)
 			row := []string{s.Name, size(r.Size, t.stream(s.Name)), sc.rate(bps), mpps(pps), t.ofLine(bps, *s)}
 			if ramp {
-				row = []string{fmt.Sprint(r.Number), s.Name, sc.rate(bps), sc.number(r.back(s, t.share(s.Name))), mpps(pps)}
+				sent := sc.rate(bps)
+				if r.LoadFactor != nil {
+					sent = t.factors().number(times(r.LoadFactor, t.share(s.Name))) + " = " + sent
+				}
+				row = []string{fmt.Sprint(r.Number), s.Name, sent, sc.number(r.back(s, t.share(s.Name))), mpps(pps)}
 			}
 			rows = append(rows, append(row, count(s.Lost), share(s.LossRatio), delay(s.Delay.P50Ns), delay(s.Delay.P99Ns), delay(s.Delay.MaxNs)))
 		}
 	}
 	return columns(head, rows)
+}
+
+// peak is the captured peak of a stream; of one that is not known nothing.
+func (t *Text) peak(stream string) *float64 {
+	if s := t.stream(stream); s != nil {
+		return s.PeakBps
+	}
+	return nil
 }
 
 func (t *Text) numbered(n *int) *Trial {

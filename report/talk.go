@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"loadtest/units"
@@ -45,6 +47,42 @@ func joined(parts []string) string {
 		}
 	}
 	return strings.Join(some, ", ")
+}
+
+// changes is a line for each stream of which the source's packets do not leave as they are: "eth2→eth3  office.pcap, 90210 packets,
+// 61.2 MB: skipped oversize 300, snapped 12; rewritten mac 89898".
+func changes(r *Run) string {
+	var b strings.Builder
+	for i := range r.Streams {
+		s := &r.Streams[i]
+		var done []string
+		for _, by := range []struct {
+			word   string
+			counts map[string]int64
+		}{{"skipped", s.Skipped}, {"rewritten", s.Rewritten}} {
+			var of []string
+			for _, what := range slices.Sorted(maps.Keys(by.counts)) {
+				if n := by.counts[what]; n > 0 {
+					of = append(of, fmt.Sprintf("%s %d", what, n))
+				}
+			}
+			if of != nil {
+				done = append(done, by.word+" "+strings.Join(of, ", "))
+			}
+		}
+		if done == nil {
+			continue
+		}
+		text := s.Source
+		if s.CapturePackets != nil {
+			text += fmt.Sprintf(", %d packets", *s.CapturePackets)
+		}
+		if s.CaptureBytes != nil {
+			text += ", " + units.Bytes(*s.CaptureBytes).String()
+		}
+		b.WriteString(talk(s.Name, text+": "+strings.Join(done, "; ")))
+	}
+	return b.String()
 }
 
 // event is an event's line: "hello  eth2→eth3 256 of 256 back".

@@ -43,7 +43,7 @@ func (t *Text) Write(r Record) error {
 	switch r := r.(type) {
 	case *Run:
 		t.run = *r
-		talk = ports(r)
+		talk = ports(r) + changes(r)
 	case *Event:
 		talk = event(r)
 	case *Trial:
@@ -95,9 +95,7 @@ func (t *Text) line(r *Trial) string {
 		}
 		b.WriteString(pad(r.Size, width) + "  ")
 	}
-	sc := t.scale(r.RateWireBps)
-	rate := utf8.RuneCountInString(sc.rate(t.run.Settings.RateWireBps))
-	b.WriteString(pad(sc.rate(r.RateWireBps), -min(rate, 20)) + "  ")
+	b.WriteString(t.load(r) + "  ")
 	long := 0
 	if d := t.run.Settings.DurationNs; d != nil {
 		long = len(seconds(*d))
@@ -113,6 +111,19 @@ func (t *Text) line(r *Trial) string {
 		b.WriteString("  " + strings.Join(f, "; "))
 	}
 	return b.String() + "\n"
+}
+
+// load is the load that was really sent, as wide as the highest.
+func (t *Text) load(r *Trial) string {
+	sc, top, load := t.scale(r.RateWireBps), t.run.Settings.RateWireBps, r.RateWireBps
+	of := ""
+	if r.LoadFactor != nil && r.Purpose != Replay {
+		if len(r.Streams) == 1 { // else each has a pace of its own
+			of = " = " + sc.rate(load)
+		}
+		sc, top, load = t.factors(), t.run.Settings.RateFactor, r.LoadFactor
+	}
+	return pad(sc.rate(load), -min(utf8.RuneCountInString(sc.rate(top)), 20)) + of
 }
 
 // came is what came back at a step of load: the rate of the stream that for its share got least, and the worst latency.
@@ -143,6 +154,11 @@ func (t *Text) scale(bps *float64) scale {
 		return scaleFor(0)
 	}
 	return scaleFor(*bps).finer(least(t.run.Settings.PrecisionWireBps, t.run.Settings.StepWireBps))
+}
+
+// factors is the scale of multiples of the captured pace, fine enough for the steps between them.
+func (t *Text) factors() scale {
+	return factors().finer(least(t.run.Settings.PrecisionFactor, t.run.Settings.StepFactor))
 }
 
 // color dresses a verdict.

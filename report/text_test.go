@@ -29,6 +29,11 @@ func TestText(t *testing.T) {
 		{"transient-quiet", report.TextOptions{Quiet: true}, transient()},
 		{"transient-verbose", report.TextOptions{Verbose: true}, transient()},
 		{"nothing", report.TextOptions{Verbose: true}, nothing()},
+		{"find-limit-factor", report.TextOptions{}, factors(report.ByDevice)},
+		{"find-limit-factor-verbose", report.TextOptions{Verbose: true}, factors(report.ByDevice)},
+		{"find-limit-factor-quiet", report.TextOptions{Quiet: true}, factors(report.ByDevice)},
+		{"find-limit-factor-split", report.TextOptions{}, split()},
+		{"transient-factor", report.TextOptions{}, ramp()},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out, talk := tell(t, tt.o, tt.records...)

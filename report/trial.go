@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"loadtest/trial"
@@ -41,9 +42,11 @@ type Trial struct {
 	// stream that decides.
 	RateWireBps *float64 `json:"rate_wire_bps"`
 	RatePps     *float64 `json:"rate_pps"`
+	LoadFactor  *float64 `json:"load_factor"` // in multiples of the captured pace; null in another unit
 
 	StolenNs    int64 `json:"stolen_ns"`    // longest time that a hot thread of the tester was not run though it was due
 	SuspendedNs int64 `json:"suspended_ns"` // how long the machine slept; no part of the duration
+	DiskWaitNs  int64 `json:"disk_wait_ns"` // longest time that a packet that was due waited for the disk, if too long
 
 	Stopped bool          `json:"stopped_early"` // failure was certain
 	Cut     bool          `json:"cut"`           // interrupted
@@ -135,6 +138,14 @@ type Foreign struct {
 func (t *Trial) stall() string {
 	r := trial.Result{Stolen: time.Duration(t.StolenNs), Suspended: time.Duration(t.SuspendedNs)}
 	return r.Stall()
+}
+
+// starved says that packets were not read from disk in time; "" where they were, or the verdict says so.
+func (t *Trial) starved() string {
+	if t.DiskWaitNs <= 0 || strings.HasPrefix(t.Reason, "packets waited ") {
+		return ""
+	}
+	return "limited by disk: packets waited " + delay(&t.DiskWaitNs)
 }
 
 // again says whether a trial that is no search's is made again, because the tester stood still. Not for a link that went down.

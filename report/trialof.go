@@ -28,7 +28,7 @@ func TrialOf(s trial.Spec, r *trial.Result, a About) *Trial {
 	t := &Trial{
 		Number: a.Number, Purpose: a.Purpose, Size: a.Size, Verdict: a.Verdict, Reason: a.Reason, Retries: a.Retries,
 		StartNs: r.Start - a.Zero, DurationNs: int64(r.Elapsed), Stopped: r.Stopped, Cut: r.Cut,
-		StolenNs: int64(r.Stolen), SuspendedNs: int64(r.Suspended),
+		StolenNs: int64(r.Stolen), SuspendedNs: int64(r.Suspended), DiskWaitNs: int64(r.Starved),
 		Time:    a.Start.Add(time.Duration(r.Start - a.Zero)).Round(0),
 		Streams: make([]TrialStream, 0, len(r.Streams)), Ports: make([]TrialPort, 0, len(r.Ports)),
 	}

@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"loadtest/trial"
@@ -13,7 +14,8 @@ type BisectOptions struct {
 	Max       float64            // highest load, tried first; no default
 	Precision float64            // the grid of loads; default Max / 1000
 	Unit      trial.Unit         // default wire bits per second
-	Duration  time.Duration      // of a trial; default 1 s
+	Duration  time.Duration      // of a trial; default 1 s, none with Loops
+	Loops     int64              // passes of a trial through the packets, which it ends after; 0 = no limit
 	Retries   int                // after a failed trial at the same load: one pass is enough
 	Share     map[string]float64 // factor on the load by stream; absent = 1
 }
@@ -22,9 +24,9 @@ type BisectOptions struct {
 // the grid of multiples of Precision. Max itself comes first, also off the grid: if it passes, it is the answer.
 func Bisect(o BisectOptions) Strategy {
 	if o.Precision == 0 {
-		o.Precision = o.Max / 1000
+		o.Precision = decimal(o.Max / 1000)
 	}
-	if o.Duration == 0 {
+	if o.Duration == 0 && o.Loops == 0 {
 		o.Duration = time.Second
 	}
 	b := &bisect{BisectOptions: o, err: o.check()}
@@ -44,10 +46,12 @@ func (o *BisectOptions) check() error {
 		return fmt.Errorf("bisect: maximum load %v: want a finite number above 0", o.Max)
 	case !finite(o.Precision):
 		return fmt.Errorf("bisect: precision %v: want a finite number above 0", o.Precision)
-	case o.Max/o.Precision > 1<<50:
-		return fmt.Errorf("bisect: precision %v of %v: want at least 1e-15 of it", o.Precision, o.Max)
+	case o.Max/o.Precision > 1e12:
+		return fmt.Errorf("bisect: precision %v of %v: want at least 1e-12 of it", o.Precision, o.Max)
 	case o.Duration < 0:
 		return fmt.Errorf("bisect: duration %v: want a time above 0", o.Duration)
+	case o.Loops < 0:
+		return fmt.Errorf("bisect: %d loops: want 0 or more", o.Loops)
 	case o.Retries < 0:
 		return fmt.Errorf("bisect: %d retries: want 0 or more", o.Retries)
 	}
@@ -88,14 +92,21 @@ func (b *bisect) load(k int64) float64 {
 	if k == b.top {
 		return b.Max
 	}
-	return float64(k) * b.Precision
+	return min(decimal(float64(k)*b.Precision), b.Max)
+}
+
+// decimal is the product that was meant, without the noise of its factors: 73 steps of 0.1 are 7.3, not 7.300000000000001.
+func decimal(product float64) float64 {
+	x, _ := strconv.ParseFloat(strconv.FormatFloat(product, 'g', 15, 64), 64)
+	return x
 }
 
 func (b *bisect) Next() (trial.Spec, bool) {
 	if b.over {
 		return trial.Spec{}, false
 	}
-	return trial.Spec{Unit: b.Unit, Load: []trial.Point{{Load: b.load(b.cur)}}, Share: b.Share, Duration: b.Duration}, true
+	return trial.Spec{Unit: b.Unit, Load: []trial.Point{{Load: b.load(b.cur)}}, Share: b.Share,
+		Duration: b.Duration, Loops: b.Loops}, true
 }
 
 func (b *bisect) Report(o Outcome) {
@@ -119,7 +130,7 @@ func (b *bisect) Report(o Outcome) {
 }
 
 func (b *bisect) Answer() Answer {
-	a := Answer{Unit: b.Unit, Max: b.Max, Step: b.Precision, Duration: b.Duration, Trials: b.trials, Complete: b.over && b.err == nil}
+	a := Answer{Unit: b.Unit, Max: b.Max, Step: b.Precision, Duration: b.Duration, Loops: b.Loops, Trials: b.trials, Complete: b.over && b.err == nil}
 	switch {
 	case !b.tried:
 		return a

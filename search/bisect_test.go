@@ -72,7 +72,7 @@ func TestBisectFindsTruth(t *testing.T) {
 					want = max
 				}
 				a := s.Answer()
-				if a.Load != want {
+				if math.Abs(a.Load-want) > 1e-14*want {
 					t.Fatalf("max %v precision %v truth %v: got %v, want %v; loads %v", max, p, truth, a.Load, want, loads)
 				}
 				if most := int(math.Ceil(math.Log2(max/p+1))) + 2; len(loads) > most {
@@ -120,6 +120,44 @@ func TestBisectSteps(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Loads are the decimal numbers that one writes, whatever floats make of the products.
+func TestBisectLoadsAreDecimal(t *testing.T) {
+	for _, tt := range []struct {
+		max, p, truth float64
+		load, above   string
+	}{
+		{20, 0.1, 7.3, "7.3", "7.4"}, // 73 times 0.1 is 7.300000000000001 of floats
+		{20, 0, 7.3, "7.3", "7.32"},
+		{1.7, 0, 0.3, "0.2992", "0.3009"},
+		{2.1, 0, 0.3, "0.2982", "0.3003"}, // 2.1 / 1000 is 0.0021000000000000003 of floats
+		{0.9, 0.1, 0.35, "0.3", "0.4"},
+		{1e9, 1e6, 609e6, "6.09e+08", "6.1e+08"},
+		{20, 1.0 / 3, 7, "7", "7.33333333333333"},
+	} {
+		s := search.Bisect(search.BisectOptions{Max: tt.max, Precision: tt.p, Unit: trial.Factor, Loops: 3})
+		loads := drive(t, s, upTo(tt.truth))
+		a := s.Answer()
+		if load, above := fmt.Sprint(a.Load), fmt.Sprint(a.Above); load != tt.load || above != tt.above {
+			t.Errorf("up to %v by %v: %s, above %s of %v; want %s and %s", tt.max, tt.p, load, above, loads, tt.load, tt.above)
+		}
+		if tt.p == 0 && a.Step != decimal(t, fmt.Sprintf("%ge-3", tt.max)) {
+			t.Errorf("up to %v: steps of %v", tt.max, a.Step)
+		}
+		if a.Duration != 0 || a.Loops != 3 || a.Unit != trial.Factor {
+			t.Errorf("duration %v, loops %d, unit %v; want 3 loops of a factor", a.Duration, a.Loops, a.Unit)
+		}
+	}
+}
+
+func decimal(t *testing.T, text string) float64 {
+	t.Helper()
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
 }
 
 func TestBisectOnePassIsEnough(t *testing.T) {
@@ -183,9 +221,10 @@ func TestBisectRefuses(t *testing.T) {
 		{search.BisectOptions{Max: math.Inf(1)}, "maximum load +Inf"},
 		{search.BisectOptions{Max: math.NaN()}, "maximum load NaN"},
 		{search.BisectOptions{Max: 1, Precision: -1}, "precision -1: want a finite number above 0"},
-		{search.BisectOptions{Max: 1e9, Precision: 1e-9}, "want at least 1e-15 of it"},
+		{search.BisectOptions{Max: 1e9, Precision: 1e-9}, "want at least 1e-12 of it"},
 		{search.BisectOptions{Max: 1, Duration: -1}, "duration -1ns: want a time above 0"},
 		{search.BisectOptions{Max: 1, Retries: -1}, "-1 retries: want 0 or more"},
+		{search.BisectOptions{Max: 1, Loops: -1}, "-1 loops: want 0 or more"},
 	} {
 		_, err := search.Run(context.Background(), &dut.Model{Capacity: 1e9}, search.Bisect(tt.o), search.Options{})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -21,7 +21,7 @@ const (
 	down
 	stalled // the tester stood still
 	empty
-	tester // unsent, dropped on receive, not transmitted
+	tester // unsent, not read in time, dropped on receive, not transmitted
 	early  // ended early, and yet within the goal
 	late   // only late packets: the trial before was not drained
 )
@@ -35,6 +35,9 @@ func invalid(s *trial.Spec, r *trial.Result, o Options) problem {
 	}
 	if stall := r.Stall(); stall != "" {
 		return problem{stalled, stall}
+	}
+	if wait := r.Starved; wait > 0 {
+		return problem{tester, fmt.Sprintf("packets waited %d ms for the disk: tester limited by disk", max(1, wait.Milliseconds()))}
 	}
 	if intended == 0 {
 		return problem{empty, "nothing to send: no packet was due in this trial"}

@@ -20,6 +20,7 @@ func TestVerdicts(t *testing.T) {
 	port := func(r trial.Result, p trial.Port) trial.Result { r.Ports = []trial.Port{p}; return r }
 	late := func(r trial.Result, n int64) trial.Result { r.Streams[0].Late = n; return r }
 	stopped := func(r trial.Result) trial.Result { r.Stopped = true; return r }
+	starved := func(r trial.Result, d time.Duration) trial.Result { r.Starved = d; return r }
 	ok := trial.Stream{Intended: 8000, Sent: 8000, Received: 8000}
 	for _, tt := range []struct {
 		name   string
@@ -49,6 +50,12 @@ func TestVerdicts(t *testing.T) {
 		{"not transmitted", port(books(1000, 1000, 988), trial.Port{Name: "eth2", TxError: 12}), search.Options{},
 			"limited: tester could not transmit 12 of the packets it sent", 4},
 		{"transmit error elsewhere", port(books(1000, 1000, 1000), trial.Port{Name: "eth2", TxError: 12}), search.Options{}, "pass: ", 1},
+		{"starved", starved(books(62000, 61188, 61000), 35*time.Millisecond), search.Options{MaxUnsent: 0.5},
+			"limited: packets waited 35 ms for the disk: tester limited by disk", 4},
+		{"starved, all sent", starved(books(100, 100, 100), 10), search.Options{Invalid: -1},
+			"limited: packets waited 1 ms for the disk: tester limited by disk", 1},
+		{"starved from the start", starved(books(0, 0, 0), time.Second), search.Options{Invalid: -1},
+			"limited: packets waited 1000 ms for the disk: tester limited by disk", 1},
 		{"late, then judged", late(books(1000, 1000, 999), 4), search.Options{}, "fail: lost 1 (0.1 %) node1", 4},
 		{"late, passes", late(books(1000, 1000, 1000), 4), search.Options{Invalid: -1}, "pass: ", 1},
 		{"stopped within the goal", stopped(books(100, 100, 100)), search.Options{}, "limited: stopped early, yet within the goal: nothing lost", 4},

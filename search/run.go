@@ -115,6 +115,7 @@ type loop struct {
 	whole   bool          // the trial is not to end early, as it did so wrongly
 	drain   time.Duration // 0 until late packets were seen
 	perLoad float64       // packets intended per unit of load and second, of all streams; 0 = unknown
+	perLoop float64       // packets of one pass through all streams; 0 = unknown
 	dark    darkness
 }
 
@@ -175,7 +176,7 @@ func (l *loop) warmup(ctx context.Context, s trial.Spec) error {
 		return context.Cause(ctx)
 	}
 	w := l.spec(s)
-	w.Duration, w.Preroll, w.StopAt, w.Spare = l.Warmup, 0, 0, 0
+	w.Duration, w.Loops, w.Preroll, w.StopAt, w.Spare = l.Warmup, 0, 0, 0, 0
 	if l.cold {
 		w.Duration = l.FirstWarmup
 	}
@@ -285,8 +286,8 @@ func (l *loop) run(ctx context.Context, e Event) (trial.Result, error) {
 	res, err := l.runner.Run(ctx, e.Spec, func(s trial.Sample) { e.Sample = s; l.See(e) })
 	l.traffic += res.Elapsed
 	switch {
-	case ctx.Err() != nil && (err != nil || res.Cut || res.Elapsed < e.Spec.Duration && !res.Stopped):
-		// Also a trial that was ended in order: shorter than it was to be, it proves nothing.
+	case ctx.Err() != nil && (err != nil || res.Cut || (res.Elapsed < e.Spec.Duration || e.Spec.Loops > 0) && !res.Stopped):
+		// Also a trial that was ended in order: shorter than it was to be, it proves nothing. Of loops nobody knows how long they take.
 		return res, context.Cause(ctx)
 	case err != nil:
 		var not *NotMeasured

@@ -61,7 +61,8 @@ type Answer struct {
 	Limit       string       // LimitDevice, LimitTester, LimitMaximum; empty before the first verdict
 
 	Max, Step float64       // the highest load to try, and the grid
-	Duration  time.Duration // of one trial
+	Duration  time.Duration // of one trial; 0 = until its Loops are done
+	Loops     int64         // of one trial; 0 = no limit
 	Trials    int           // made, without warm-ups
 	Traffic   time.Duration // counted and warm-up traffic sent in all
 	Complete  bool          // the search came to its end

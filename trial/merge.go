@@ -12,7 +12,7 @@ import (
 // changes nothing, and the sum shares no memory with its parts.
 func Merge(a, b Result) (Result, error) {
 	r := Result{Start: a.Start, Elapsed: a.Elapsed, Stopped: a.Stopped || b.Stopped, Cut: a.Cut || b.Cut,
-		Stolen: max(a.Stolen, b.Stolen), Suspended: max(a.Suspended, b.Suspended)}
+		Stolen: max(a.Stolen, b.Stolen), Suspended: max(a.Suspended, b.Suspended), Starved: max(a.Starved, b.Starved)}
 	switch {
 	case a.empty():
 		r.Start, r.Elapsed = b.Start, b.Elapsed

@@ -13,6 +13,10 @@ type Result struct {
 	Stolen    time.Duration // longest time that a hot thread was not run though it was due
 	Suspended time.Duration // how long the machine slept, which is no part of Elapsed
 
+	// Starved is the longest time that a packet that was due waited for the disk, where that was too long: packets of captures
+	// larger than memory stayed unsent by it. 0 else.
+	Starved time.Duration
+
 	Streams []Stream // by the Runner's order of names
 	Ports   []Port
 }

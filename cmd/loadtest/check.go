@@ -19,6 +19,9 @@ func (c *common) allowed(streams []stream) error {
 	if c.credit <= 0 {
 		return usagef("--credit 0: want a time above 0")
 	}
+	if c.loops < 0 {
+		return usagef("--loops %d: want how often each capture is sent, 1 or more", c.loops)
+	}
 	if c.dryRun && c.check {
 		return usagef("--dry-run sends nothing, --check says hello: want one of them")
 	}
@@ -81,12 +84,14 @@ func keepSources(streams []stream, in io.Reader, outputs []output) error {
 			continue
 		}
 		for _, s := range streams {
-			source, err := os.Stat(s.source)
-			if f, ok := in.(*os.File); s.source == stdin && ok {
-				source, err = f.Stat()
-			}
-			if err == nil && os.SameFile(source, written) {
-				return usagef("%s is sent by stream %s, and %s%s would write over it: want another file", s.from(), s.name, o.flag, o.path)
+			for _, file := range sourceFiles(s.source) {
+				source, err := os.Stat(file)
+				if f, ok := in.(*os.File); s.source == stdin && ok {
+					source, err = f.Stat()
+				}
+				if err == nil && os.SameFile(source, written) {
+					return usagef("%s is sent by stream %s, and %s%s would write over it: want another file", s.from(), s.name, o.flag, o.path)
+				}
 			}
 		}
 	}

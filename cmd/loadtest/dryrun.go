@@ -32,8 +32,8 @@ func (s *session) plan(loads string, least, most time.Duration) error {
 			size = "sizes " + s.sizes
 		}
 		fmt.Fprintf(out, "%-8s %s: %s, %d packets, %s, %.3g %% with room for a tag; out of %s, %s%s%s\n", word, st.name, st.from(),
-			st.packets.Len(), size, 100*tagged, st.tx, to, st.dryShare(), st.drySkipped())
-		memory += 2*(st.packets.Bytes()+16*int64(st.packets.Len())) + laneMemory
+			st.figures.packets, size, 100*tagged, st.tx, to, st.dryShare(), st.drySkipped())
+		memory += st.packets.Bytes() + perPacket*int64(st.packets.Len()) + laneMemory
 	}
 	fmt.Fprintf(out, "%-8s %s\n", "loads", loads)
 	runs := time.Duration(s.sized())
@@ -61,10 +61,11 @@ func (st *stream) dryShare() string {
 }
 
 func (st *stream) drySkipped() string {
-	if st.skipped == 0 {
+	n := st.skipped.Packets()
+	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d packets skipped", st.skipped)
+	return fmt.Sprintf("; %d packets skipped", n)
 }
 
 // said rounds a time to what one wants to know of it.
@@ -74,19 +75,31 @@ func said(d time.Duration) string {
 		d = d.Round(time.Second)
 	case d >= time.Second:
 		d = d.Round(100 * time.Millisecond)
+	case d >= time.Millisecond:
+		d = d.Round(100 * time.Microsecond)
 	}
 	return strings.Replace(strings.Replace(d.String(), "m0s", "m", 1), "h0m", "h", 1)
 }
 
-// per is a load in bits and packets of the stream with the longest packets.
+// passes is "2 passes".
+func passes(n int64) string {
+	if n == 1 {
+		return "1 pass"
+	}
+	return fmt.Sprintf("%d passes", n)
+}
+
+// per is a load in bits and packets of the stream with the longest packets; a multiple of the captured pace in bits of the busiest.
 func (s *session) per(r units.Rate) string {
-	text := r.String()
-	if r.Kind == units.Wire && len(s.each) == 0 {
-		frame := 0.0
-		for _, st := range s.streams {
-			f, _ := s.mean(st)
-			frame = max(frame, f)
-		}
+	text, frame, bits := r.String(), 0.0, 0.0
+	for _, st := range s.streams {
+		f, _ := s.mean(st)
+		frame, bits = max(frame, f), max(bits, s.bits(st, r.Kind))
+	}
+	switch {
+	case r.Kind == units.Factor:
+		text = fmt.Sprintf("%v (%v mean)", r, units.BitRate(r.Value*bits))
+	case r.Kind == units.Wire && len(s.each) == 0:
 		text = fmt.Sprintf("%v (%v of %.4g B)", r, units.PacketRate(r.Value/8/(frame+units.Overhead)), frame+units.FCS)
 	}
 	return text + " per stream"

@@ -57,7 +57,8 @@ func newFindLimit() *cobra.Command {
 
 // flags of find-limit, and the words for the defaults of --rate and --precision.
 func (f *findLimit) flags(fs *pflag.FlagSet, rate, precision string) {
-	f.common.flags(fs, "highest load to try, per stream (default "+rate+")", "of one trial (default 1s)")
+	f.common.flags(fs, "highest load to try, per stream (default "+rate+"); x20: searches how much faster than captured, and ends with that factor",
+		"of one trial (default 1s; of -b x20 one pass through the capture)")
 	rateVar(fs, &f.precision, "precision", "p", "step between loads (default "+precision+")")
 	fs.IntVarP(&f.retries, "retry-count", "r", 3, "`number` further trials at a load that failed")
 	fs.StringVarP(&f.exec, "exec", "e", "", "`command` judges each trial, given as JSON on its input: exit 0 passes")
@@ -67,11 +68,8 @@ func (f *findLimit) flags(fs *pflag.FlagSet, rate, precision string) {
 
 // run searches the limit of the streams.
 func (f *findLimit) run(c *cobra.Command, streams []stream) error {
-	if f.duration == 0 {
-		if f.timed(c.Flags()) {
-			return usagef("--duration 0: a search needs trials that end, as -D 1")
-		}
-		f.duration = time.Second
+	if f.duration == 0 && f.loops == 0 && f.timed(c.Flags()) {
+		return usagef("--duration 0: a search needs trials that end, as -D 1")
 	}
 	if f.retries < 0 {
 		return usagef("--retry-count %d: want 0 or more", f.retries)
@@ -86,6 +84,13 @@ func (f *findLimit) run(c *cobra.Command, streams []stream) error {
 	if f.rate == (units.Rate{}) {
 		f.rate = own
 	}
+	switch {
+	case f.duration > 0 || f.loops > 0:
+	case f.rate.Kind == units.Factor: // a capture is not even: a trial has to see all of it
+		f.loops = 1
+	default:
+		f.duration = time.Second
+	}
 	s, err := open(c, &f.common, streams)
 	if err != nil {
 		return err
@@ -99,15 +104,18 @@ func (f *findLimit) run(c *cobra.Command, streams []stream) error {
 		s.Close()
 		return err
 	}
-	set := report.Settings{DurationNs: new(int64(f.duration)), Retries: new(int64(f.retries)), Search: "bisect", Exec: f.exec,
-		GoalLossRatios: []float64{float64(f.loss)}, RateWireBps: report.Number(o.Max), PrecisionWireBps: report.Number(o.Precision)}
-	if o.Unit == trial.Packets {
-		set.RateWireBps, set.PrecisionWireBps, set.RatePps = nil, nil, report.Number(o.Max)
+	set := report.Settings{Retries: new(int64(f.retries)), Search: "bisect", Exec: f.exec, GoalLossRatios: []float64{float64(f.loss)}}
+	switch o.Unit {
+	case trial.Factor:
+		set.RateFactor, set.PrecisionFactor = report.Number(o.Max), report.Number(o.Precision)
+	case trial.Packets:
+		set.RatePps = report.Number(o.Max)
+	default:
+		set.RateWireBps, set.PrecisionWireBps = report.Number(o.Max), report.Number(o.Precision)
 	}
+	f.lengths(&set)
 	if f.dryRun {
-		trials := time.Duration(2 + math.Ceil(math.Log2(max(1, o.Max/o.Precision))))
-		return s.plan(fmt.Sprintf("up to %s, in steps of %v", s.per(units.Rate{Kind: kind(o.Unit), Value: o.Max}), units.Rate{Kind: kind(o.Unit), Value: o.Precision}),
-			f.duration+f.warmup, trials*(time.Duration(1+f.retries)*f.duration+f.warmup))
+		return f.plan(s, o)
 	}
 	if err := s.begin(set); err != nil {
 		return s.end(err)
@@ -118,7 +126,13 @@ func (f *findLimit) run(c *cobra.Command, streams []stream) error {
 			all = worse(all, err)
 			break
 		}
-		if err := f.search(c, s); err != nil {
+		if i > 0 {
+			if o, err = f.bisect(s); err != nil {
+				all = worse(all, err)
+				break
+			}
+		}
+		if err := f.search(c, s, o); err != nil {
 			if all = worse(all, err); c.Context().Err() != nil {
 				break
 			}
@@ -127,12 +141,27 @@ func (f *findLimit) run(c *cobra.Command, streams []stream) error {
 	return s.end(all)
 }
 
-// search finds the limit at the size at hand.
-func (f *findLimit) search(c *cobra.Command, s *session) error {
-	o, err := f.bisect(s)
-	if err != nil {
-		return err
+// plan says what the search would be. The lower a load, the longer its passes take.
+func (f *findLimit) plan(s *session, o search.BisectOptions) error {
+	at := func(load float64) trial.Spec {
+		return trial.Spec{Unit: o.Unit, Load: []trial.Point{{Load: load}}, Duration: o.Duration, Loops: o.Loops}
 	}
+	most, load := 0.0, o.Max
+	for range 2 + int(math.Ceil(math.Log2(max(1, o.Max/o.Precision)))) {
+		most += float64(1+f.retries)*s.length(at(load)).Seconds() + f.warmup.Seconds()
+		load = max(load/2, o.Precision)
+	}
+	top := units.Rate{Kind: kind(o.Unit), Value: o.Max}
+	loads := fmt.Sprintf("up to %s, in steps of %v", s.per(top), units.Rate{Kind: top.Kind, Value: o.Precision})
+	if o.Loops > 0 {
+		half := units.Rate{Kind: top.Kind, Value: o.Max / 2}
+		loads += fmt.Sprintf("; a trial of %s: %v at %v, %v at %v", passes(o.Loops), said(s.length(at(top.Value))), short(top), said(s.length(at(half.Value))), short(half))
+	}
+	return s.plan(loads, s.length(at(o.Max))+f.warmup, lasting(most))
+}
+
+// search finds the limit at the size at hand.
+func (f *findLimit) search(c *cobra.Command, s *session, o search.BisectOptions) error {
 	so := search.Options{Loss: float64(f.loss), Invalid: repeats, MaxUnsent: float64(s.unsent), Warmup: f.warmup, FirstWarmup: max(f.warmup, min(time.Second, 3*f.warmup))}
 	if f.exec != "" {
 		so.Verdict = func(ctx context.Context, spec trial.Spec, r trial.Result) (bool, string, error) {
@@ -156,16 +185,16 @@ func (f *findLimit) bisect(s *session) (search.BisectOptions, error) {
 	if err != nil {
 		return search.BisectOptions{}, err
 	}
-	step := units.Rate{Kind: top.Kind, Value: top.Value / 1000}
-	if f.precision != (units.Rate{}) {
-		if step, err = s.load("precision", f.precision); err != nil {
+	if top.Kind == units.Factor {
+		if err := s.paced(false); err != nil {
 			return search.BisectOptions{}, err
 		}
-		if step.Kind != top.Kind {
-			return search.BisectOptions{}, usagef("--precision %v and --rate %v: want both in bits or both in packets", f.precision, top)
-		}
 	}
-	return search.BisectOptions{Max: top.Value, Precision: step.Value, Unit: unit(top), Duration: f.duration, Retries: f.retries, Share: s.shared()}, nil
+	step, err := s.distance("precision", f.precision, top, 1000)
+	if err != nil {
+		return search.BisectOptions{}, err
+	}
+	return search.BisectOptions{Max: top.Value, Precision: step.Value, Unit: unit(top), Duration: f.duration, Loops: f.loops, Retries: f.retries, Share: s.shared()}, nil
 }
 
 // answer writes the verdict and turns it into the run's error.
@@ -173,16 +202,20 @@ func (f *findLimit) answer(s *session, w *watcher, a search.Answer, err error) e
 	v := &report.Verdict{Size: s.label, GoalLossRatio: float64(f.loss), Trials: a.Trials, Limit: limit(a, s.atLine, err)}
 	if a.Load > 0 {
 		best := report.TrialOf(trial.Spec{Unit: a.Unit, Load: []trial.Point{{Load: a.Load}}, Share: s.shared()}, &a.Best, s.about(report.Search, &a.Best))
-		v.RateWireBps, v.RatePps = best.RateWireBps, best.RatePps
-		// The grid's load is the answer while what was sent rounds to it; a load is never claimed that was not sent.
-		if v.RateWireBps != nil && a.Unit == trial.WireBits && math.Abs(*v.RateWireBps-a.Load) < a.Step/2 {
-			v.RateWireBps = report.Number(a.Load)
-		}
+		v.RateWireBps, v.RatePps, v.LoadFactor = best.RateWireBps, best.RatePps, best.LoadFactor
 	}
-	if a.Unit == trial.WireBits {
-		v.PrecisionBps = report.Number(a.Step)
+	load, step, above := &v.RateWireBps, &v.PrecisionBps, &v.AboveBps
+	if a.Unit == trial.Factor {
+		load, step, above = &v.LoadFactor, &v.PrecisionFactor, &v.AboveFactor
+	}
+	if a.Unit != trial.Packets {
+		// The grid's load is the answer while what was sent rounds to it; a load is never claimed that was not sent.
+		if *load != nil && math.Abs(**load-a.Load) < a.Step/2 {
+			*load = report.Number(a.Load)
+		}
+		*step = report.Number(a.Step)
 		if a.Above > 0 {
-			v.AboveBps = report.Number(a.Above)
+			*above = report.Number(a.Above)
 		}
 	}
 	v.Trial, v.AboveTrial = w.number(a.Load), w.number(a.Above)
@@ -191,16 +224,19 @@ func (f *findLimit) answer(s *session, w *watcher, a search.Answer, err error) e
 	}
 	switch {
 	case a.Complete && a.Limit == search.LimitTester && a.Load == 0:
-		if not := s.limited(&a.Worst); not != nil {
+		if not := s.limited(trial.Spec{Unit: a.Unit, Load: []trial.Point{{Load: a.Above}}}, &a.Worst); not != nil {
 			return not
 		}
 		return ran(err)
 	case err != nil:
 		return ran(err)
 	case a.Limit == search.LimitTester:
-		upTo := units.Rate{Kind: kind(a.Unit), Value: a.Load}
-		return notMeasured(fmt.Sprintf("no limit of the device found: above %v the tester is at its own; %s. Up to there: -b %v; beyond: a faster port",
-			upTo, a.Reason, upTo))
+		upTo, beyond := units.Rate{Kind: kind(a.Unit), Value: a.Load}, "a faster port"
+		if a.Worst.Starved > 0 {
+			beyond = "a faster disk, or --memory"
+		}
+		return notMeasured(fmt.Sprintf("no limit of the device found: above %v the tester is at its own; %s. Up to there: -b %v; beyond: %s",
+			upTo, a.Reason, upTo, beyond))
 	case a.Load == 0:
 		return failure{errors.New("no load passed")}
 	}
@@ -209,8 +245,11 @@ func (f *findLimit) answer(s *session, w *watcher, a search.Answer, err error) e
 
 // kind is a rate's that counts what the unit does.
 func kind(u trial.Unit) units.RateKind {
-	if u == trial.Packets {
+	switch u {
+	case trial.Packets:
 		return units.Packets
+	case trial.Factor:
+		return units.Factor
 	}
 	return units.Wire
 }

@@ -18,8 +18,10 @@ type flagGroup struct{ title, flags string }
 // flagGroups are the flags of verbs that send, where a user looks for them; what is in none comes last.
 func flagGroups() []flagGroup {
 	return []flagGroup{
-		{"Load:", "rate duration program step precision retry-count loss exec warmup credit drain max-unsent"},
-		{"Sources and ports:", "both split sizes stream file addr mac-dst mac-src tag skip-oversize skip-snapped cpu seed"},
+		{"Load:", "rate duration loops program step precision retry-count loss exec warmup credit drain max-unsent"},
+		{"Sources and ports:", "both split sizes stream file addr cpu seed"},
+		{"Captures:", "merge max-gap take-whole skip-oversize skip-snapped skip-multicast memory"},
+		{"What leaves:", "tag mac-dst mac-src resolve vlan map vary ttl resegment pad cut fix-checksums"},
 		{"Checks:", "dry-run check wait link-wait force-port"},
 		{"Output:", "output json bench-file hydra name quiet verbose interval no-color no-save"},
 	}
@@ -36,7 +38,8 @@ func usage(c *cobra.Command) error {
 		fmt.Fprintf(&b, "  %s\n", c.UseLine())
 	}
 	if c.Flags().Lookup("stream") != nil {
-		b.WriteString("\n  SOURCE  a capture (pcap, pcapng), - for standard input, none in groups that only receive, or packets made here:\n" +
+		b.WriteString("\n  SOURCE  a capture (pcap, pcapng, also gz or zst), several as A+B, - for standard input, none in groups that only receive,\n" +
+			"          or packets made here:\n" +
 			"          gen[:SIZE][,flows=256][,proto=udp|tcp|icmp][,src=NET][,dst=NET][,vlan=N][,ip6], SIZE as 64 or imix\n" +
 			"  A B TX  ports: eth2, eth2@NETNS, 22:00.0, sim:NETWORK/PORT, pcap:FILE; in groups TX and RX are names of your own\n")
 	}

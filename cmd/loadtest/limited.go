@@ -12,7 +12,7 @@ import (
 
 // limited says that the tester itself was the limit of a trial, so that nothing is known about the device: how far it came, on
 // what kind of port, and a load that it can do. nil: it was not.
-func (s *session) limited(r *trial.Result) error {
+func (s *session) limited(spec trial.Spec, r *trial.Result) error {
 	const no = "no verdict about the device: the tester "
 	for _, p := range r.Ports {
 		if p.Missed > 0 {
@@ -21,15 +21,21 @@ func (s *session) limited(r *trial.Result) error {
 	}
 	var worst *trial.Stream
 	most := float64(s.unsent)
+	if r.Starved > 0 {
+		most = -1
+	}
 	for i := range r.Streams {
 		if share, ok := r.Streams[i].UnsentRatio(); ok && share > most {
 			worst, most = &r.Streams[i], share
 		}
 	}
-	if worst == nil {
+	switch {
+	case r.Starved > 0:
+		return notMeasured(fmt.Sprintf("%sis limited by disk: packets waited %d ms for it. Lower: -b%s; or a faster disk, or --memory", no,
+			max(1, r.Starved.Milliseconds()), s.lower(spec, r, worst)))
+	case worst == nil:
 		return nil
 	}
-	from := s.streams[slices.IndexFunc(s.streams, func(st stream) bool { return st.name == worst.Name })]
 	of := ""
 	if len(r.Streams) > 1 {
 		of = " of " + worst.Name
@@ -44,7 +50,24 @@ func (s *session) limited(r *trial.Result) error {
 		name, unit = "kpps", 1e3
 	}
 	return notMeasured(fmt.Sprintf("%ssent %s of %s %s%s (%s). Lower: -b%s", no, digits(sent/unit), digits(asked/unit), name, of,
-		s.devices[from.tx].Info.Backend, below(sent/from.weight())))
+		s.devices[s.of(worst).tx].Info.Backend, s.lower(spec, r, worst)))
+}
+
+// of is the stream that a result is of.
+func (s *session) of(r *trial.Stream) stream {
+	return s.streams[slices.IndexFunc(s.streams, func(st stream) bool { return st.name == r.Name })]
+}
+
+// lower is a load that the tester can do, going by how much of the one that was asked for it sent of a stream: of the same kind where
+// that is the captured pace, else in packets.
+func (s *session) lower(spec trial.Spec, r *trial.Result, worst *trial.Stream) string {
+	switch {
+	case worst == nil:
+		return ""
+	case spec.Unit == trial.Factor:
+		return below(units.Rate{Kind: units.Factor, Value: spec.At(0) * float64(worst.Sent) / float64(worst.Intended)})
+	}
+	return below(units.Rate{Kind: units.Packets, Value: float64(worst.Sent) / max(r.Elapsed, 1).Seconds() / s.of(worst).weight()})
 }
 
 // digits are a number's first three.
@@ -53,17 +76,19 @@ func digits(x float64) string {
 	return strconv.FormatFloat(short, 'f', -1, 64)
 }
 
-// below is a round rate that is safely below so many packets per second, as -b takes it; nothing where there is none.
-func below(pps float64) string {
-	pps *= 0.97
-	one := math.Pow(10, math.Floor(math.Log10(pps)))
+// below is a round rate that is safely below one, as -b takes it; nothing where there is none.
+func below(r units.Rate) string {
+	r.Value *= 0.97
+	one := math.Pow(10, math.Floor(math.Log10(r.Value)))
 	step := one / 2
-	if pps < 2*one {
+	if r.Value < 2*one {
 		step = one / 10
 	}
-	step = max(1, step)
-	if pps = math.Floor(pps/step) * step; !(pps > 0) {
+	if r.Kind == units.Packets {
+		step = max(1, step)
+	}
+	if r.Value = floor(r.Value, step); !(r.Value > 0) {
 		return ""
 	}
-	return " " + units.Rate{Kind: units.Packets, Value: pps}.String()
+	return " " + r.String()
 }

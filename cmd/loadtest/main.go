@@ -87,7 +87,7 @@ func newRoot() *cobra.Command {
 	}{
 		{"measure", "Measure:", []*cobra.Command{newFindLimit(), newReplay(), newTransient()}},
 		{"prepare", "Prepare:", []*cobra.Command{newGenpcap(), newGenconf()}},
-		{"look", "Look:", []*cobra.Command{newDemo()}},
+		{"look", "Look:", []*cobra.Command{newDemo(), newInspect()}},
 		{"results", "Results:", []*cobra.Command{newRuns()}},
 		{"other", "Other:", []*cobra.Command{newVersion()}},
 	} {

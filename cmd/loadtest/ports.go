@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/netip"
 	"os"
 	"runtime"
@@ -174,11 +175,14 @@ const mostEnds = 1 << 20
 // ends adds the addresses that a port plays: of what it sends the sources, of what it expects the destinations.
 func (s *session) ends(port string, played map[netip.Addr]bool) {
 	add := func(st *stream, source bool) {
-		for i := 0; i < st.packets.Len() && len(played) < mostEnds; i++ {
-			if src, dst, ok := packet.Addresses(st.packets.Frame(i).Data); ok && source {
+		for b := range s.passes(st) {
+			if src, dst, ok := packet.Addresses(b); ok && source {
 				played[src] = true
 			} else if ok {
 				played[dst] = true
+			}
+			if len(played) >= mostEnds {
+				break
 			}
 		}
 	}
@@ -188,6 +192,28 @@ func (s *session) ends(port string, played map[netip.Addr]bool) {
 		}
 		if st := &s.streams[i]; st.rx == port {
 			add(st, false)
+		}
+	}
+}
+
+// passes are the packets of a stream as all its passes have them, as far as their addresses differ.
+func (s *session) passes(st *stream) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		var buf []byte
+		for i := range st.packets.Len() {
+			b := st.packets.Frame(i).Data
+			if !yield(b) {
+				return
+			}
+			for _, v := range s.vary {
+				place, ok := v.Place(b, st.server[i/64]>>(i%64)&1 == 1)
+				buf = append(buf[:0], b...)
+				for pass := int64(1); ok && pass < v.Values(); pass++ {
+					if v.Put(buf, place, uint64(pass)); !yield(buf) {
+						return
+					}
+				}
+			}
 		}
 	}
 }

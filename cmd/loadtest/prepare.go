@@ -2,15 +2,18 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/netip"
 	"slices"
 
 	"loadtest/internal/gen"
 	"loadtest/internal/host"
+	"loadtest/internal/preflight"
 	"loadtest/internal/split"
 	"loadtest/packet"
 	"loadtest/packet/rewrite"
 	"loadtest/replay"
+	"loadtest/units"
 )
 
 // A side of a capture that is split.
@@ -31,7 +34,7 @@ func (s *session) undivided() error {
 		if !st.captured() {
 			continue
 		}
-		if n := split.TwoSidedTCP(st.read); n > 0 {
+		if n := st.capture.survey.Flows.TwoSided; n > 0 {
 			flows := fmt.Sprintf("%d TCP flows", n)
 			if n == 1 {
 				flows = "a TCP flow"
@@ -45,72 +48,91 @@ func (s *session) undivided() error {
 
 // prepare makes of each stream's source what is sent: the side, the direction, Ethernet headers, addresses, what fits.
 func (s *session) prepare(streams []stream) error {
+	disk, err := s.larger(streams)
+	if err != nil {
+		return err
+	}
 	for i := range streams {
 		st := &streams[i]
-		var err error
-		switch {
-		case st.made != nil:
-			err = s.make(st)
-		case st.captured():
-			err = s.rewrite(st)
+		st.disk = disk && st.captured()
+		err := s.route(st)
+		if err == nil {
+			err = s.collect(st)
+		}
+		if err == nil {
+			err = s.preflight(st)
 		}
 		if err != nil {
-			return usageError{err}
-		}
-		if err := s.sendable(st); err != nil {
 			return usageError{err}
 		}
 	}
 	return nil
 }
 
-// sendable says why a stream cannot leave through its port, and which flag leaves out what is at fault.
-func (s *session) sendable(st *stream) error {
-	port := s.devices[st.tx].Info
-	err := replay.Sendable(s.replayed(*st), port)
-	p := st.packets
-	for i := 0; err != nil && st.captured() && i < p.Len(); i++ {
-		switch size := p.Size(i); {
-		case size < packet.EtherLen:
-			return err
-		case p.Wire(i) > size:
-			return fmt.Errorf("%w, or --skip-snapped", err)
-		case port.MaxFrame > 0 && size > port.MaxFrame && p.Snapped() == 0:
-			if port.Backend == "afpacket" { // what helps, too, was said
-				return fmt.Errorf("%w, or --skip-oversize", err)
+// larger says whether the captures are larger than the memory that they may take, so that they stream from disk.
+func (s *session) larger(streams []stream) (bool, error) {
+	most := s.room(host.Read())
+	if most == 0 {
+		return false, nil
+	}
+	need, stored := int64(0), ""
+	for _, st := range streams {
+		if st.captured() {
+			need += st.capture.survey.Bytes + perPacket*st.capture.survey.Packets
+			if st.capture.stored {
+				stored = st.from()
 			}
-			return fmt.Errorf("%w. To leave them out: --skip-oversize", err)
 		}
 	}
-	return err
+	if need > most && stored != "" {
+		return true, usagef("%s takes %.3g GB of memory, and %.3g GB are free for it; it cannot be read twice: want a file, or --memory", stored, float64(need)/1e9, float64(most)/1e9)
+	}
+	return need > most, nil
 }
+
+// room is how much memory captures may take; 0: nobody knows.
+func (a *changes) room(machine host.Facts) int64 {
+	if a.memory > 0 {
+		return a.memory
+	}
+	return machine.Free / 2
+}
+
+// perPacket is what a packet takes beside its bytes: its place and time, and where its tag goes.
+const perPacket = 16 + 8
 
 // replayed is the stream as the engine wants it.
 func (s *session) replayed(st stream) replay.Stream {
-	return replay.Stream{Name: st.name, Source: st.from(), Packets: st.packets, TX: st.tx, RX: st.rx, Skipped: st.skipped,
-		Epoch: st.epoch, Span: st.span}
+	r := replay.Stream{Name: st.name, Source: st.from(), Packets: st.packets, TX: st.tx, RX: st.rx, Skipped: int(st.skipped.Packets()),
+		Epoch: st.epoch, Span: st.span, Vary: s.vary}
+	if len(s.vary) > 0 {
+		r.FromServer = func(i int) bool { return st.server[i/64]>>(i%64)&1 == 1 }
+	}
+	if st.disk {
+		r.Disk, r.Count, r.Untagged = st.way, st.figures.packets, st.untagged
+	}
+	return r
 }
 
-// make generates the packets of a gen source.
-func (s *session) make(st *stream) (err error) {
+// made generates the packets of a gen source.
+func (s *session) make(st *stream) (packets *packet.Store, err error) {
 	made := *st.made
 	if a := s.address(st.tx, made.Src.Addr().Is4()); a != nil && a.VLAN != 0 && made.VLAN == 0 {
 		if made, err = gen.Parse(fmt.Sprintf("%s,vlan=%d", st.source, a.VLAN)); err == nil && s.size != "" {
 			made, err = made.With(s.size)
 		}
 		if err != nil {
-			return fmt.Errorf("with the VLAN of --addr: %w", err)
+			return nil, fmt.Errorf("with the VLAN of --addr: %w", err)
 		}
 	}
 	if memory := host.Read().Memory; memory > 0 && made.Bytes() > memory/4 {
-		return fmt.Errorf("%s: its packets take %.3g GB, this machine has %.3g GB; want fewer flows", st.source, float64(made.Bytes())/1e9, float64(memory)/1e9)
+		return nil, fmt.Errorf("%s: its packets take %.3g GB, this machine has %.3g GB; want fewer flows", st.source, float64(made.Bytes())/1e9, float64(memory)/1e9)
 	}
 	m, err := s.macs(st, true)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	st.packets, err = made.Packets(gen.Options{Src: m.Src, Dst: m.Dst, Avoid: s.taken(), Swap: st.swap})
-	return err
+	return made.Packets(gen.Options{Src: m.Src, Dst: m.Dst, Avoid: s.taken(), Swap: st.swap})
 }
 
 // taken are addresses that belong to gateways and to the tester itself.
@@ -133,88 +155,141 @@ func (s *session) address(port string, v4 bool) *portAddress {
 	return &s.addrs[i]
 }
 
-// rewrite makes of a capture what is sent.
-func (s *session) rewrite(st *stream) error {
-	p := st.read
-	if st.side != whole {
-		sides, err := s.sides(p)
-		if err != nil {
-			return fmt.Errorf("%s: %w", st.from(), err)
-		}
-		a, b := sides.Stores(p)
-		if a.Len() == 0 || b.Len() == 0 {
-			return fmt.Errorf("%s: --split=%s leaves one side without packets (%d and %d); other ways: %s", st.from(), s.split, a.Len(), b.Len(),
-				"auto, mac, a CIDR of the clients; without --split all of it leaves by one port")
-		}
-		st.epoch, st.span = times(p)
-		if p = a; st.side == servers {
-			p = b
-		}
-	}
-	m, err := s.macs(st, false)
+// route says what becomes of a stream's records on their way to the port.
+func (s *session) route(st *stream) (err error) {
+	port := s.devices[st.tx].Info
+	rules, err := s.rules(st.tx, port.MaxFrame)
 	if err != nil {
 		return err
 	}
-	if p.Link > packet.LinkEthernet {
-		if !m.SetDst || !m.SetSrc {
-			return fmt.Errorf("%s has no Ethernet header (%s, %d): --mac-dst gw with --addr %s=IP/LEN,gw=IP, or --mac-dst MAC --mac-src MAC",
-				st.from(), packet.LinkName(p.Link), p.Link, st.tx)
-		}
-		if p, err = rewrite.Ethernet(p, m); err != nil {
-			return fmt.Errorf("%s %w", st.from(), err)
-		}
-	}
-	st.skipped = 0
-	if st.swap {
-		if p, st.skipped = rewrite.Swap(p); p.Len() == 0 {
-			return fmt.Errorf("%s: nothing in it has another direction", st.from())
+	skips := s.skips()
+	skips.Made = st.made != nil
+	st.way = &route{rules: rules, check: func() *preflight.Check { return preflight.NewCheck(st.file, portOf(port), skips) }}
+	if len(s.vary) > 0 {
+		if st.way.mark, err = s.marks(st); err != nil {
+			return err
 		}
 	}
-	if m.SetDst || m.SetSrc {
-		if p, err = m.Apply(p); err != nil {
-			return fmt.Errorf("%s: %w", st.from(), err)
-		}
+	switch {
+	case st.made != nil:
+		st.way.from, err = s.make(st)
+		return err
+	case st.captured():
+		return s.captured(st)
 	}
-	return s.fit(st, p)
-}
-
-// sides divides a capture as --split says.
-func (s *session) sides(p *packet.Store) (split.Sides, error) {
-	o, err := split.Parse(s.split)
-	if err != nil {
-		return split.Sides{}, fmt.Errorf("--split %w", err)
-	}
-	return split.Decide(p, o)
-}
-
-// fit leaves out what was asked to be left out.
-func (s *session) fit(st *stream, p *packet.Store) error {
-	n := 0
-	if s.skipSnapped {
-		p, n = rewrite.SkipSnapped(p)
-		st.skipped += n
-	}
-	if most := s.devices[st.tx].Info.MaxFrame; s.skipOversize && most > 0 {
-		p, n = rewrite.Skip(p, most)
-		st.skipped += n
-	}
-	if p.Len() == 0 {
-		return fmt.Errorf("%s: all its packets (%d) are skipped: nothing to send for stream %s", st.source, st.skipped, st.name)
-	}
-	st.packets = p
+	st.way.from = st.packets // the demo's
 	return nil
 }
 
-// times are the time of a capture's first packet and the length of a pass: to its last, and a mean gap.
-func times(p *packet.Store) (epoch, span int64) {
-	epoch = p.Frame(0).Nanos
-	for i := 1; i < p.Len(); i++ {
-		span += max(0, p.Frame(i).Nanos-p.Frame(i-1).Nanos)
+// marks says who sent a stream's records, for fields that differ from pass to pass.
+func (s *session) marks(st *stream) (*marking, error) {
+	m := &marking{server: st.swap || st.side == servers}
+	if !st.captured() || st.side != whole || st.capture.survey.Flows.TwoSided == 0 {
+		return m, nil
 	}
-	if n := int64(p.Len() - 1); n > 0 {
-		span += span / n
+	o, err := split.Parse("auto")
+	if err == nil {
+		m.sides, err = split.Decide(st.capture.line, o)
 	}
-	return epoch, span
+	return m, err
+}
+
+// captured is the route of a capture.
+func (s *session) captured(st *stream) (err error) {
+	c, w := st.capture, st.way
+	w.from, st.epoch, st.span = c.line, c.epoch, c.told.Span+c.told.Mean
+	if st.side != whole {
+		sides, err := s.sides(c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", st.from(), err)
+		}
+		if sides.Client == 0 || sides.Server == 0 {
+			return fmt.Errorf("%s: --split=%s leaves one side without packets (%d and %d); other ways: %s", st.from(), s.split, sides.Client, sides.Server,
+				"auto, mac, a CIDR of the clients; without --split all of it leaves by one port")
+		}
+		w.sides, w.side = sides, st.side
+	}
+	if w.rules.MACs, err = s.macs(st, false); err != nil {
+		return err
+	}
+	w.rules.Swap = st.swap
+	if link := c.survey.Foreign(); link > packet.LinkEthernet && !(w.rules.SetDst && w.rules.SetSrc) {
+		return fmt.Errorf("%s has no Ethernet header (%s, %d): --mac-dst gw with --addr %s=IP/LEN,gw=IP, or --mac-dst MAC --mac-src MAC",
+			st.from(), packet.LinkName(link), link, st.tx)
+	}
+	return nil
+}
+
+// sides divides a capture as --split says, once.
+func (s *session) sides(c *capture) (*split.Sides, error) {
+	if c.sides == nil {
+		o, err := split.Parse(s.split)
+		if err != nil {
+			return nil, fmt.Errorf("--split %w", err)
+		}
+		if c.sides, err = split.Decide(c.line, o); err != nil {
+			return nil, err
+		}
+	}
+	return c.sides, nil
+}
+
+// figures are those of what a stream sends in one pass.
+type figures struct{ packets, padded, tagged int64 }
+
+// mostHead is how many packets of a capture that streams from disk are at hand beforehand.
+const mostHead = 1000
+
+// collect goes along a stream's route once: what is sent comes into memory, or is looked at only.
+func (s *session) collect(st *stream) error {
+	r, err := st.way.open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	store := &packet.Store{Link: packet.LinkEthernet}
+	st.figures, st.untagged, st.server = figures{}, &replay.Untagged{}, nil
+	if c := st.capture; c != nil && !st.disk {
+		store.Grow(int(c.survey.Packets), int(c.survey.Bytes+8*c.survey.Packets))
+	}
+	var rec packet.Record
+	for {
+		if err := r.Next(&rec); err == io.EOF {
+			break
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", st.from(), err)
+		}
+		f := &st.figures
+		f.packets++
+		f.padded += int64(max(len(rec.Data), units.MinFrame))
+		if packet.TagOffset(rec.Data, s.tag) >= 0 {
+			f.tagged++
+		}
+		if st.disk {
+			st.untagged.Add(&rec, s.tag)
+		}
+		if !st.disk || f.packets <= mostHead {
+			if n := store.Len(); len(s.vary) > 0 {
+				if n%64 == 0 {
+					st.server = append(st.server, 0)
+				}
+				if rec.Server {
+					st.server[n/64] |= 1 << (n % 64)
+				}
+			}
+			store.Append(rec.Data, rec.Nanos, rec.Wire)
+		}
+	}
+	st.packets, st.touched, st.skipped, st.tally = store, r.Touched(), r.check.Skipped(), r.check.Tally()
+	switch err := r.check.Err(); {
+	case err != nil:
+		return err
+	case st.figures.packets == 0 && st.swap && st.touched.Groups > 0:
+		return fmt.Errorf("%s: nothing in it has another direction", st.from())
+	case st.figures.packets == 0:
+		return fmt.Errorf("%s: all its packets (%d) are skipped: nothing to send for stream %s", st.source, st.skipped.Packets(), st.name)
+	}
+	return nil
 }
 
 // macs are the addresses that a stream's packets get. made: it has none of its own.
@@ -270,13 +345,7 @@ func (s *session) v4(st *stream) bool {
 	if st.made != nil {
 		return st.made.Src.Addr().Is4()
 	}
-	for i := range st.read.Len() {
-		b, err := st.read.Ethernet(i, nil)
-		if h, _ := packet.Parse(b); err == nil && (h.Type == packet.TypeIPv4 || h.Type == packet.TypeIPv6) {
-			return h.Type == packet.TypeIPv4
-		}
-	}
-	return true
+	return st.capture.v4
 }
 
 // nextHop is where packets go that are made here: the gateway, else the other port.

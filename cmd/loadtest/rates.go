@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
-	"loadtest/packet"
 	"loadtest/trial"
 	"loadtest/units"
 )
@@ -54,17 +54,18 @@ func (s *session) lineOf(st stream) units.BitRate {
 
 // within is a load that no line is too slow for; asked is how it was given.
 func (s *session) within(asked, load units.Rate) units.Rate {
-	if load.Kind == units.Factor || math.IsInf(load.Value, 1) {
+	if math.IsInf(load.Value, 1) {
 		return load
 	}
 	least, port := math.Inf(1), ""
 	for _, st := range s.streams {
-		most := float64(s.lineOf(st))
-		if load.Kind == units.Packets {
-			frame, _ := s.mean(st)
-			most /= 8 * (frame + units.Overhead)
+		need := 0.0
+		for _, o := range s.streams {
+			if o.tx == st.tx {
+				need += o.weight() * s.bits(o, load.Kind)
+			}
 		}
-		if most > 0 && most < least {
+		if most := float64(s.devices[st.tx].Info.LineRate) / need; most > 0 && most < least {
 			least, port = most, st.tx
 		}
 	}
@@ -74,6 +75,9 @@ func (s *session) within(asked, load units.Rate) units.Rate {
 		return load
 	}
 	load.Value = least
+	if load.Kind == units.Factor { // as one would write it
+		load.Value = floor(least, math.Pow10(int(math.Floor(math.Log10(least)))-3))
+	}
 	if !s.quiet {
 		line := units.Rate{Value: float64(s.devices[port].Info.LineRate)}
 		fmt.Fprintf(s.command.ErrOrStderr(), "note: --rate %s: %s is a %s line; %s is the load\n", short(asked), port, short(line), short(load))
@@ -86,31 +90,72 @@ func short(r units.Rate) string { return strings.TrimSuffix(r.String(), "bps") }
 
 // finite refuses a rate that is no distance between two loads.
 func finite(flag string, r units.Rate) error {
-	if r.Kind == units.Max || r.Kind == units.Factor {
-		return usagef("--%s %v: want a distance between two loads, as 1M, 1kpps or 1%%", flag, r)
+	if r.Kind == units.Max {
+		return usagef("--%s %v: want a distance between two loads, as 1M, 1kpps, 1%% or x0.1", flag, r)
 	}
 	return nil
 }
 
 // highest refuses a rate that is no highest load.
 func highest(r units.Rate, why string) error {
-	if r.Kind == units.Max || r.Kind == units.Factor {
-		return usagef("--rate %v: %s a highest load, as 10G or 1.2Mpps", r, why)
+	if r.Kind == units.Max {
+		return usagef("--rate %v: %s a highest load, as 10G, 1.2Mpps or x10", r, why)
 	}
 	return nil
 }
 
+// distance resolves the distance between two loads; without one it is so small a part of the highest.
+func (s *session) distance(flag string, r, top units.Rate, part float64) (units.Rate, error) {
+	if r == (units.Rate{}) {
+		return units.Rate{Kind: top.Kind, Value: decimal(top.Value / part)}, nil
+	}
+	if unit(r) != unit(top) {
+		return r, usagef("--%s %v and --rate %v: want both in bits, both in packets, or both as multiples of the captured pace", flag, r, top)
+	}
+	return s.load(flag, r)
+}
+
+// decimal is the number that was meant, without the noise of its divisions and products.
+func decimal(x float64) float64 {
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 15, 64), 64)
+	return short
+}
+
+// floor is x in whole steps.
+func floor(x, step float64) float64 { return decimal(math.Floor(x/step) * step) }
+
 // mean is the mean padded frame of a stream in bytes without FCS, and the share of its packets that have room for a tag.
 func (s *session) mean(st stream) (frame, tagged float64) {
-	bytes, tags := 0, 0
-	for i := range st.packets.Len() {
-		bytes += max(st.packets.Size(i), units.MinFrame)
-		if packet.TagOffset(st.packets.Frame(i).Data, s.tag) >= 0 {
-			tags++
+	n := float64(st.figures.packets)
+	return float64(st.figures.padded) / n, float64(st.figures.tagged) / n
+}
+
+// bits are what a stream takes of the wire per second at load 1; 0 at a pace that is not known.
+func (s *session) bits(st stream, kind units.RateKind) float64 {
+	frame, _ := s.mean(st)
+	each := 8 * (frame + units.Overhead)
+	switch {
+	case kind == units.Packets:
+		return each
+	case kind == units.Factor && st.span > 0:
+		return each * float64(st.figures.packets) / (float64(st.span) / 1e9)
+	case kind == units.Factor:
+		return 0
+	}
+	return 1
+}
+
+// paced refuses multiples of a captured pace where there is none. once: a packet alone needs none, as it is sent once.
+func (s *session) paced(once bool) error {
+	for _, st := range s.streams {
+		switch {
+		case !st.captured():
+			return usagef("%s has no pace of its own; give a rate, as -b 1G", st.from())
+		case st.span <= 0 && !(once && st.capture.survey.Packets == 1):
+			return usagef("%s: its packets carry no times to replay; give a rate, as -b 1G", st.from())
 		}
 	}
-	n := float64(st.packets.Len())
-	return float64(bytes) / n, float64(tags) / n
+	return nil
 }
 
 // unit is what a resolved rate's load counts.

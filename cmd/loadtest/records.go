@@ -155,6 +155,7 @@ func (s *session) begin(set report.Settings) error {
 			return err
 		}
 	}
+	s.warn()
 	s.conflicts()
 	if err := s.ready(ctx); err != nil {
 		return err
@@ -231,13 +232,33 @@ func (s *session) record(set report.Settings) error {
 		r.Ports = append(r.Ports, p)
 	}
 	for _, st := range s.streams {
-		frame, tagged := s.mean(st)
-		r.Streams = append(r.Streams, report.Stream{Name: st.name, Source: st.source, TX: st.tx, RX: st.rx, Packets: int64(st.packets.Len()),
-			MeanBytes: report.Number(frame + units.FCS), TaggedRatio: report.Number(tagged), Share: st.weight()})
+		r.Streams = append(r.Streams, s.streamRecord(st))
 	}
 	err := s.write(r)
 	s.sending = err == nil
 	return err
+}
+
+// streamRecord is a stream as the run's first record tells it.
+func (s *session) streamRecord(st stream) report.Stream {
+	frame, tagged := s.mean(st)
+	r := report.Stream{Name: st.name, Source: st.source, TX: st.tx, RX: st.rx, Packets: st.figures.packets,
+		MeanBytes: report.Number(frame + units.FCS), TaggedRatio: report.Number(tagged), Share: st.weight(),
+		Rewritten: st.touched.Counts(), Skipped: map[string]int64{}}
+	for why, n := range map[string]int64{"oversize": st.skipped.Oversize, "snapped": st.skipped.Snapped, "multicast": st.skipped.Multicast, "swap": st.touched.Groups} {
+		if n > 0 {
+			r.Skipped[why] = n
+		}
+	}
+	if c := st.capture; c != nil {
+		r.CapturePackets, r.CaptureBytes = new(c.survey.Packets), new(c.survey.Bytes)
+		for _, p := range c.survey.Times.Peaks { // the shortest is nearly one packet's
+			if p.Window == int64(10*time.Millisecond) {
+				r.PeakBps = report.Number(p.Bps)
+			}
+		}
+	}
+	return r
 }
 
 // end writes the run's last records and gives back the error that the exit code comes from.

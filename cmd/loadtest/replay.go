@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"loadtest/packet"
 	"loadtest/report"
 	"loadtest/search"
 	"loadtest/trial"
@@ -58,34 +57,33 @@ func (f *common) replay(c *cobra.Command, streams []stream, loss float64) error 
 		s.Close()
 		return err
 	}
-	for _, st := range s.streams {
-		if rate.Kind == units.Factor && st.made != nil {
+	spec := trial.Spec{Unit: unit(rate), Load: []trial.Point{{Load: rate.Value}}, Share: s.shared(), Duration: f.duration, Loops: f.loops, Interval: f.interval}
+	if spec.Loops == 0 && !f.timed(c.Flags()) {
+		spec.Loops = 1
+	}
+	if rate.Kind == units.Factor {
+		if err := s.paced(spec.Loops == 1); err != nil {
 			s.Close()
-			return usagef("%s has no pace of its own; give a rate, as -b 1G", st.from())
-		}
-		if rate.Kind == units.Factor && !timed(st.packets) {
-			s.Close()
-			return usagef("%s: its packets carry no times to replay; give a rate, as -b 1G", st.from())
+			return err
 		}
 	}
-	spec := trial.Spec{Unit: unit(rate), Load: []trial.Point{{Load: rate.Value}}, Share: s.shared(), Duration: f.duration, Interval: f.interval}
 	set := report.Settings{GoalLossRatios: []float64{loss}}
 	if f.timed(c.Flags()) {
 		set.DurationNs = new(int64(f.duration))
-	} else {
-		spec.Loops = 1
+	}
+	if spec.Loops > 0 {
+		set.Loops = new(spec.Loops)
 	}
 	switch {
+	case rate.Kind == units.Factor:
+		set.RateFactor = report.Number(rate.Value)
 	case rate.Kind == units.Packets:
 		set.RatePps = report.Number(rate.Value)
 	case rate.Kind == units.Wire && !math.IsInf(rate.Value, 1):
 		set.RateWireBps = report.Number(rate.Value)
 	}
 	if f.dryRun {
-		length := spec.Duration
-		if spec.Loops > 0 {
-			length = s.pass(rate)
-		}
+		length := s.length(spec)
 		return s.plan(s.per(rate), length, length)
 	}
 	if err := s.begin(set); err != nil {
@@ -113,7 +111,7 @@ func (s *session) once(c *cobra.Command, spec trial.Spec, loss float64) error {
 	stop()
 	a := s.about(report.Replay, &res)
 	endless := spec.Duration == 0 && spec.Loops == 0
-	verdict := s.verdict(&res, loss)
+	verdict := s.verdict(spec, &res, loss)
 	var fail failure
 	var not *search.NotMeasured
 	switch {
@@ -156,47 +154,55 @@ func (s *session) steady(ctx context.Context, purpose string, spec trial.Spec) (
 // mostStalls is how often a trial is made again because the tester stood still.
 const mostStalls = 3
 
-// pass is how long one pass through the sources takes.
-func (s *session) pass(r units.Rate) (longest time.Duration) {
+// length is how long a trial takes; 0: until it is stopped, or as long as the port takes.
+func (s *session) length(spec trial.Spec) time.Duration {
+	if spec.Loops == 0 {
+		return spec.Duration
+	}
+	length := lasting(float64(spec.Loops) * s.pass(units.Rate{Kind: kind(spec.Unit), Value: spec.At(0)}))
+	if spec.Duration > 0 {
+		length = min(length, spec.Duration)
+	}
+	return length
+}
+
+// pass is how many seconds one pass through the sources takes.
+func (s *session) pass(r units.Rate) (longest float64) {
 	for _, st := range s.streams {
-		var seconds float64
-		frame, _ := s.mean(st)
-		switch n := float64(st.packets.Len()); {
-		case r.Kind == units.Packets:
-			seconds = n / (r.Value * st.weight())
-		case r.Kind == units.Factor:
-			_, span := times(st.packets)
-			seconds = float64(max(span, st.span)) / 1e9 / (r.Value * st.weight())
-		default:
-			seconds = n * 8 * (frame + units.Overhead) / (r.Value * st.weight())
+		if bits := s.bits(st, r.Kind); bits > 0 { // else its only packet goes out at once
+			frame, _ := s.mean(st)
+			longest = max(longest, float64(st.figures.packets)*8*(frame+units.Overhead)/(r.Value*st.weight()*bits))
 		}
-		longest = max(longest, time.Duration(seconds*1e9))
 	}
 	return longest
 }
 
-// timed says whether a capture has a pace of its own; a packet alone needs none.
-func timed(p *packet.Store) bool {
-	for i := 1; i < p.Len(); i++ {
-		if p.Frame(i).Nanos > p.Frame(i-1).Nanos {
-			return true
-		}
+// lasting is a time of so many seconds, as long as there are times.
+func lasting(seconds float64) time.Duration { return time.Duration(min(seconds, 9e9) * 1e9) }
+
+// lengths notes how long a trial is.
+func (c *common) lengths(set *report.Settings) {
+	if c.duration > 0 {
+		set.DurationNs = new(int64(c.duration))
 	}
-	return p.Len() == 1
+	if c.loops > 0 {
+		set.Loops = new(c.loops)
+	}
 }
 
 // progress shows how far a trial is.
 func (s *session) progress(spec trial.Spec) func(trial.Sample) {
+	length := s.length(spec)
 	return func(sample trial.Sample) {
 		if err := s.write(report.SampleOf(s.steps, s.clock.Now()-s.zero-int64(sample.At), sample, s.sentOnly()...)); err != nil || s.line == nil {
 			return // the end tells it
 		}
 		st := report.State{Label: s.verb, Done: -1, Elapsed: sample.At}
-		if spec.Duration > 0 {
-			st.Done, st.Left = float64(sample.At)/float64(spec.Duration), spec.Duration-sample.At
+		if length > 0 {
+			st.Done, st.Left = float64(sample.At)/float64(length), max(0, length-sample.At)
 		}
-		if spec.Unit == trial.WireBits && !math.IsInf(spec.At(sample.At), 1) {
-			st.RateWireBps = spec.At(sample.At)
+		if spec.Unit != trial.Packets && !math.IsInf(spec.At(sample.At), 1) {
+			st.Load, st.Factor = spec.At(sample.At), spec.Unit == trial.Factor
 		}
 		s.line.Show(report.Progress(st, width))
 	}

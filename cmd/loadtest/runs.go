@@ -97,6 +97,8 @@ func (r *savedRun) result() string {
 		return brief(end.Reason, 70)
 	case len(r.answers) > 0:
 		return brief(r.found(), 70)
+	case r.last != nil && r.last.LoadFactor != nil:
+		return strings.TrimSuffix(factor(*r.last.LoadFactor)+" "+r.last.Verdict, " "+report.None)
 	case r.last != nil && r.last.RateWireBps != nil:
 		return strings.TrimSuffix(gbps(*r.last.RateWireBps)+" "+r.last.Verdict, " "+report.None)
 	}
@@ -106,12 +108,15 @@ func (r *savedRun) result() string {
 // bound says whether the tester was the limit, so that the answer is a lower bound.
 func (r *savedRun) bound() bool {
 	for _, v := range r.answers {
-		if v.Limit == report.ByTester && v.RateWireBps != nil {
+		if v.Limit == report.ByTester && (v.RateWireBps != nil || v.LoadFactor != nil) {
 			return true
 		}
 	}
 	return false
 }
+
+// factor is a load that is a multiple of the captured pace.
+func factor(x float64) string { return units.Rate{Kind: units.Factor, Value: x}.String() }
 
 // found are the answers of a search, one for each size and goal.
 func (r *savedRun) found() string {
@@ -119,6 +124,10 @@ func (r *savedRun) found() string {
 	for _, v := range r.answers {
 		part := "no load passed"
 		switch {
+		case v.LoadFactor != nil && v.Limit == report.ByTester:
+			part = "at least " + factor(*v.LoadFactor)
+		case v.LoadFactor != nil:
+			part = factor(*v.LoadFactor)
 		case v.RateWireBps != nil && v.Limit == report.ByTester:
 			part = "at least " + gbps(*v.RateWireBps)
 		case v.RateWireBps != nil:

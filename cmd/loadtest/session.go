@@ -12,6 +12,7 @@ import (
 
 	"loadtest/internal/clock"
 	"loadtest/internal/neigh"
+	"loadtest/internal/preflight"
 	"loadtest/nic"
 	"loadtest/nic/dial"
 	"loadtest/replay"
@@ -32,15 +33,16 @@ type session struct {
 	size    string   // of them, the one at hand
 	label   string   // of the size at hand, "" if there is one only
 
-	begun time.Time
-	zero  int64      // the clock at begun
-	mu    sync.Mutex // of write
-	sinks []report.Sink
-	close []io.Closer
-	line  *report.Redraw
-	saved string   // file of this run
-	steps int      // numbers trials
-	said  []string // lines of hello
+	begun    time.Time
+	zero     int64      // the clock at begun
+	mu       sync.Mutex // of write
+	sinks    []report.Sink
+	close    []io.Closer
+	line     *report.Redraw
+	saved    string              // file of this run
+	steps    int                 // numbers trials
+	said     []string            // lines of hello
+	findings []preflight.Finding // not told yet
 
 	atLine  bool  // the load is all that a line takes
 	sending bool  // the first record is written, and packets may be sent
@@ -63,7 +65,7 @@ func open(c *cobra.Command, common *common, streams []stream, outputs ...output)
 	if s.each, err = s.sizeList(streams); err != nil {
 		return nil, err
 	}
-	if err := heed(ctx, func() error { return readCaptures(streams, c.InOrStdin()) }); err != nil {
+	if err := heed(ctx, func() error { return common.readCaptures(streams, c.InOrStdin()) }); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(s.undivided(), keepSources(streams, c.InOrStdin(), append(outputs, common.files()...))); err != nil {

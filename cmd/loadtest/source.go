@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -11,14 +9,15 @@ import (
 
 	"loadtest/internal/gen"
 	"loadtest/internal/split"
-	"loadtest/packet"
-	"loadtest/pcap"
 )
 
 // arranged are the streams that the arguments, --stream and -f say, in the pair form both ways or split.
 func (a *sources) arranged(c *cobra.Command, args []string, sendOnly bool) (streams []stream, err error) {
 	if err := a.readTest(c, args); err != nil {
 		return nil, err
+	}
+	if a.resolve {
+		a.macDst = append([]macRule{{gw: true}}, a.macDst...)
 	}
 	switch {
 	case len(a.streams) > 0 && len(args) > 0:
@@ -76,38 +75,6 @@ func (a *sources) bothWays(streams []stream) ([]stream, error) {
 	}
 	streams[0].side, back.side = clients, servers
 	return streams, nil
-}
-
-// readCaptures reads the captures, each file once; in is standard input.
-func readCaptures(streams []stream, in io.Reader) error {
-	read := map[string]*packet.Store{}
-	for i := range streams {
-		s := &streams[i]
-		if s.made != nil || s.packets != nil { // generated
-			continue
-		}
-		if read[s.source] == nil {
-			var p *packet.Store
-			var err error
-			switch {
-			case s.source != stdin:
-				p, err = pcap.ReadFile(s.source)
-			case terminal(in):
-				err = errors.New("standard input is a terminal; want a capture, as < FILE")
-			default:
-				p, err = pcap.Read(s.from(), in)
-			}
-			if err != nil {
-				return usageError{err}
-			}
-			if p.Len() == 0 {
-				return usagef("%s holds no packets: nothing to send for stream %s", s.from(), s.name)
-			}
-			read[s.source] = p
-		}
-		s.read = read[s.source]
-	}
-	return nil
 }
 
 // sizeList reads --sizes, as they were given.

@@ -35,23 +35,20 @@ func (v *values[T]) Set(s string) error {
 
 // sources are the flags of verbs whose arguments are sources and ports.
 type sources struct {
-	streams      []stream // of --stream, or of the file
-	given        []stream // as said, before --both and --split make two of one
-	file         string
-	both         bool
-	split        string
-	sizes        string
-	addrs        []portAddress
-	macDst       []macRule
-	macSrc       []macRule
-	skipOversize bool
-	skipSnapped  bool
-	force        []string
-	wait         time.Duration
-	linkWait     time.Duration
-	check        bool
-	dryRun       bool
-	outputs      []string
+	streams []stream // of --stream, or of the file
+	given   []stream // as said, before --both and --split make two of one
+	file    string
+	both    bool
+	split   string
+	sizes   string
+	addrs   []portAddress
+	changes
+	force    []string
+	wait     time.Duration
+	linkWait time.Duration
+	check    bool
+	dryRun   bool
+	outputs  []string
 }
 
 func (a *sources) flags(f *pflag.FlagSet) {
@@ -62,10 +59,7 @@ func (a *sources) flags(f *pflag.FlagSet) {
 	f.Lookup("split").NoOptDefVal = "auto"
 	f.StringVar(&a.sizes, "sizes", "", "`list` the whole run once for each, as 64,512,imix (gen sources)")
 	f.Var(&values[portAddress]{to: &a.addrs, parse: parseAddress, kind: "address"}, "addr", "PORT=IP/LEN[,gw=IP][,mac=MAC][,vlan=N]: answer ARP, ND, ping; find gw; repeat")
-	f.Var(&values[macRule]{to: &a.macDst, parse: parseDst, kind: "mac"}, "mac-dst", "[PORT=]MAC or gw: destination; repeat (default as captured; gen: gw, else the other port)")
-	f.Var(&values[macRule]{to: &a.macSrc, parse: parseMACRule, kind: "mac"}, "mac-src", "[PORT=]MAC: source; repeat (default as captured; gen: the port's own)")
-	f.BoolVar(&a.skipOversize, "skip-oversize", false, "leave out and count what is too long for the port (default refuse the capture)")
-	f.BoolVar(&a.skipSnapped, "skip-snapped", false, "leave out and count what was captured short (default refuse the capture)")
+	a.changes.flags(f)
 	f.VarP(&values[string]{to: &a.force, parse: func(s string) (string, error) { return s, nil }, kind: "port"}, "force-port", "", "send there despite a default route, your SSH session, another program; repeat")
 	a.shared(f)
 	f.BoolVar(&a.check, "check", false, "open the ports, find the gateways, say hello; send no load")

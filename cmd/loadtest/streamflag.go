@@ -54,8 +54,8 @@ func (s *stream) weigh(rate, share string) (err error) {
 		if s.rate, err = units.ParseRate(rate); err != nil {
 			return fmt.Errorf("rate %w", err)
 		}
-		if k := s.rate.Kind; k != units.Wire && k != units.Packets {
-			return fmt.Errorf("rate %s: want bits or packets, as 1G or 10kpps", rate)
+		if k := s.rate.Kind; k != units.Wire && k != units.Packets && k != units.Factor {
+			return fmt.Errorf("rate %s: want bits, packets or a multiple of the captured pace, as 1G, 10kpps or x2", rate)
 		}
 	case share != "":
 		if s.share, err = strconv.ParseFloat(share, 64); err != nil || !(s.share > 0 && s.share <= 1e6) {
@@ -99,7 +99,7 @@ func shares(streams []stream) (units.Rate, error) {
 		switch {
 		case s.rate == (units.Rate{}):
 		case top != (units.Rate{}) && s.rate.Kind != top.Kind:
-			return top, usagef("stream %s has rate %v, another %v: want all in bits or all in packets", s.name, s.rate, top)
+			return top, usagef("stream %s has rate %v, another %v: want all in bits, all in packets, or all as multiples of the captured pace", s.name, s.rate, top)
 		case s.rate.Value > top.Value:
 			top = s.rate
 		}

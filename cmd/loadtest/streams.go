@@ -10,7 +10,10 @@ import (
 	"strings"
 
 	"loadtest/internal/gen"
+	"loadtest/internal/preflight"
 	"loadtest/packet"
+	"loadtest/packet/rewrite"
+	"loadtest/replay"
 	"loadtest/units"
 )
 
@@ -22,14 +25,21 @@ type stream struct {
 	share        float64    // of the load; 0 is 1
 	at           string     // where it was said, for messages: "T.yaml:7: "; "" on the command line
 
-	made *gen.Spec     // nil: a capture
-	swap bool          // the other direction: addresses swapped
-	side side          // of a capture that is split
-	read *packet.Store // the capture as it was read
+	made    *gen.Spec // nil: a capture
+	swap    bool      // the other direction: addresses swapped
+	side    side      // of a capture that is split
+	capture *capture
 
-	packets     *packet.Store // as they are sent
-	skipped     int           // of the capture, that the port cannot send
-	epoch, span int64         // of a capture that is split, as replay.Stream has them
+	way         *route           // to the port
+	packets     *packet.Store    // as they are sent; with disk the first of them
+	disk        bool             // larger than memory
+	untagged    *replay.Untagged // with disk
+	server      []uint64         // with --vary a bit for each of packets: sent by the side that answers
+	figures     figures
+	touched     rewrite.Touched
+	skipped     preflight.Skipped
+	tally       preflight.Tally
+	epoch, span int64 // of the capture, as replay.Stream has them
 }
 
 // stdin is the source that is standard input.
@@ -45,7 +55,15 @@ func (s stream) from() string {
 }
 
 // captured says whether the packets come from outside.
-func (s stream) captured() bool { return s.read != nil }
+func (s stream) captured() bool { return s.capture != nil }
+
+// file is the file that a record of the stream is from, for messages.
+func (s stream) file(i uint16) string {
+	if s.capture == nil || len(s.capture.files) == 1 {
+		return s.from()
+	}
+	return s.capture.file(i)
+}
 
 // weight is the stream's factor on the load.
 func (s stream) weight() float64 {
@@ -137,8 +155,15 @@ func isSource(s string) bool {
 	if gen.Is(s) {
 		return true
 	}
-	info, err := os.Stat(s)
-	return s == stdin || err == nil && !info.IsDir()
+	if s == stdin {
+		return true
+	}
+	for _, file := range sourceFiles(s) {
+		if info, err := os.Stat(file); err != nil || info.IsDir() {
+			return false
+		}
+	}
+	return true
 }
 
 // absent says which argument is no file, where one is named as a capture.

@@ -52,7 +52,7 @@ func newTransient() *cobra.Command {
 }
 
 func (f *transient) run(c *cobra.Command, streams []stream) error {
-	if f.duration == 0 {
+	if f.duration == 0 && f.loops == 0 {
 		if f.timed(c.Flags()) {
 			return usagef("--duration 0: a step needs an end, as -D 5")
 		}
@@ -86,17 +86,15 @@ func (f *transient) run(c *cobra.Command, streams []stream) error {
 		return usageError{err}
 	}
 	if f.dryRun {
-		n := 0
-		for range steps {
-			if n++; f.program == "constant" {
+		seconds := f.warmup.Seconds()
+		for l := range steps {
+			if f.program == "constant" { // until Ctrl-C
+				seconds = 0
 				break
 			}
+			seconds += s.length(f.spec(unit(top), l)).Seconds()
 		}
-		length := time.Duration(n)*f.duration + f.warmup
-		if f.program == "constant" {
-			length = 0
-		}
-		return s.plan(fmt.Sprintf("%s up to %s, in steps of %v", f.program, s.per(top), step), length, length)
+		return s.plan(fmt.Sprintf("%s up to %s, in steps of %v", f.program, s.per(top), step), lasting(seconds), lasting(seconds))
 	}
 	if f.bench != "" {
 		file, err := os.Create(f.bench)
@@ -111,10 +109,16 @@ func (f *transient) run(c *cobra.Command, streams []stream) error {
 			s.sinks = append(s.sinks, report.NewCSV(file))
 		}
 	}
-	set := report.Settings{DurationNs: new(int64(f.duration)), Program: f.program, RateWireBps: report.Number(top.Value), StepWireBps: report.Number(step.Value)}
-	if top.Kind == units.Packets {
-		set.RateWireBps, set.StepWireBps, set.RatePps = nil, nil, report.Number(top.Value)
+	set := report.Settings{Program: f.program}
+	switch top.Kind {
+	case units.Factor:
+		set.RateFactor, set.StepFactor = report.Number(top.Value), report.Number(step.Value)
+	case units.Packets:
+		set.RatePps = report.Number(top.Value)
+	default:
+		set.RateWireBps, set.StepWireBps = report.Number(top.Value), report.Number(step.Value)
 	}
+	f.lengths(&set)
 	if err := s.begin(set); err != nil {
 		return s.end(err)
 	}
@@ -136,13 +140,18 @@ func (f *transient) rates(s *session) (top, step units.Rate, err error) {
 	if top, err = s.load("rate", f.rate); err != nil {
 		return
 	}
-	step = units.Rate{Kind: top.Kind, Value: top.Value / 10}
-	if f.step != (units.Rate{}) {
-		if step, err = s.load("step", f.step); err == nil && step.Kind != top.Kind {
-			err = usagef("--step %v and --rate %v: want both in bits or both in packets", f.step, top)
+	if top.Kind == units.Factor {
+		if err = s.paced(false); err != nil {
+			return
 		}
 	}
+	step, err = s.distance("step", f.step, top, 10)
 	return
+}
+
+// spec is one step.
+func (f *transient) spec(unit trial.Unit, load float64) trial.Spec {
+	return trial.Spec{Unit: unit, Load: []trial.Point{{Load: load}}, Duration: f.duration, Loops: f.loops, Interval: f.interval}
 }
 
 // walk makes one trial for each load.
@@ -151,10 +160,11 @@ func (f *transient) walk(c *cobra.Command, s *session, unit trial.Unit, loads fu
 	back, first := false, s.steps
 	var down error // a link, in the latest of such steps
 	for l := range loads {
-		spec := trial.Spec{Unit: unit, Load: []trial.Point{{Load: l}}, Share: s.shared(), Duration: f.duration, Interval: f.interval}
+		spec := f.spec(unit, l)
+		spec.Share = s.shared()
 		if s.steps == first && f.warmup > 0 {
 			w := spec
-			w.Duration = f.warmup
+			w.Duration, w.Loops = f.warmup, 0
 			if _, err := s.runner.Run(ctx, w, s.progress(w)); err != nil {
 				return ran(err)
 			}

@@ -11,11 +11,11 @@ import (
 )
 
 // verdict judges a trial that stands alone.
-func (s *session) verdict(r *trial.Result, loss float64) error {
+func (s *session) verdict(spec trial.Spec, r *trial.Result, loss float64) error {
 	if err := s.measured(r); err != nil {
 		return err
 	}
-	if err := s.limited(r); err != nil {
+	if err := s.limited(spec, r); err != nil {
 		return err
 	}
 	for i := range r.Streams {

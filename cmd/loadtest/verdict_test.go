@@ -28,7 +28,7 @@ func TestLinkDownIsNoVerdict(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &session{common: &common{}}
 			r := &trial.Result{Streams: []trial.Stream{tt.stream}, Ports: []trial.Port{{Name: "a", Missed: tt.missed}, {Name: "b", Down: true}}}
-			err := s.verdict(r, 0)
+			err := s.verdict(trial.Spec{}, r, 0)
 			var not *search.NotMeasured
 			if !errors.As(err, &not) || not.Reason != "link down: b" || exitCode(err) != exitNotMeasured {
 				t.Errorf("%v, code %d: want link down: b, code 3", err, exitCode(err))

@@ -80,15 +80,16 @@ func (w *watcher) show(label string, e search.Event, sample trial.Sample) {
 	if w.line == nil {
 		return
 	}
-	s := report.State{Label: label, Done: -1, Trial: w.first + e.Trial, RateWireBps: e.Spec.At(0), Low: w.low, High: w.high, Elapsed: time.Since(w.begun)}
+	s := report.State{Label: label, Done: -1, Trial: w.first + e.Trial, Load: e.Spec.At(0), Low: w.low, High: w.high,
+		Factor: e.Spec.Unit == trial.Factor, Elapsed: time.Since(w.begun)}
 	if s.High == 0 {
 		s.High = w.max
 	}
-	if e.Spec.Unit != trial.WireBits {
-		s.RateWireBps, s.Low, s.High = 0, 0, 0
+	if e.Spec.Unit == trial.Packets {
+		s.Load, s.Low, s.High = 0, 0, 0
 	}
-	if e.Spec.Duration > 0 {
-		s.Done = float64(sample.At) / float64(e.Spec.Duration)
+	if length := w.length(e.Spec); length > 0 {
+		s.Done = float64(sample.At) / float64(length)
 	}
 	w.line.Show(report.Progress(s, width))
 }

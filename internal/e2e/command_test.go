@@ -50,11 +50,11 @@ func TestMistakesOfFlags(t *testing.T) {
 		{"find-limit --drain 0s", `--drain 0: want a time above 0`},
 		{"transient --cpu 0", `--cpu: simulated time has no threads to place`},
 		{"replay --cpu x", `--cpu "x": want CPU numbers as 2,3 or 2-5`},
-		{"find-limit -b max", `--rate max: a search needs a highest load, as 10G or 1.2Mpps`},
-		{"transient -b x2", `--rate x2: steps need a highest load, as 10G or 1.2Mpps`},
-		{"find-limit -p max", `--precision max: want a distance between two loads, as 1M, 1kpps or 1%`},
-		{"transient -s max", `--step max: want a distance between two loads, as 1M, 1kpps or 1%`},
-		{"find-limit -p 1e-9", `bisect: precision 1e-09 of 1e+10: want at least 1e-15 of it`},
+		{"find-limit -b max", `--rate max: a search needs a highest load, as 10G, 1.2Mpps or x10`},
+		{"transient -b x2 -s 1M", `--step 1Mbps and --rate x2: want both in bits, both in packets, or both as multiples of the captured pace`},
+		{"find-limit -p max", `--precision max: want a distance between two loads, as 1M, 1kpps, 1% or x0.1`},
+		{"transient -s max", `--step max: want a distance between two loads, as 1M, 1kpps, 1% or x0.1`},
+		{"find-limit -p 1e-9", `bisect: precision 1e-09 of 1e+10: want at least 1e-12 of it`},
 	} {
 		t.Run(tt.line, func(t *testing.T) {
 			json := filepath.Join(t.TempDir(), "run.jsonl")

@@ -146,7 +146,7 @@ func TestMistakesOfTestFiles(t *testing.T) {
 		{"help", stream + "help: true\n", "t.yaml:2: --help belongs on the command line"},
 		{"output", stream + "output: x.txt\n", `t.yaml:2: --output "x.txt": want a name that ends in .jsonl, .csv or .yaml`},
 		{"source", "streams:\n  - {source: there.pcap, tx: \"sim:wire/a\"}\n  - {source: \"gen:1\", tx: \"sim:wire/b\"}\n", `t.yaml:3: "gen:1": `},
-		{"rate of a stream", "streams:\n  - {source: gen, tx: \"sim:wire/a\", rate: 40%}\n", "t.yaml:2: rate 40%: want bits or packets, as 1G or 10kpps"},
+		{"rate of a stream", "streams:\n  - {source: gen, tx: \"sim:wire/a\", rate: 40%}\n", "t.yaml:2: rate 40%: want bits, packets or a multiple of the captured pace, as 1G, 10kpps or x2"},
 		{"two of a name", "streams:\n  - {source: there.pcap, tx: \"sim:wire/a\"}\n  - {source: back.pcap, tx: \"sim:wire/a\"}\n",
 			"t.yaml:3: two streams are named sim:wire/a: results could not be told apart; want name= for each"},
 		{"YAML", "rate: 1G\n\tname: x\n", "t.yaml:2:1: no YAML: "},
@@ -182,7 +182,7 @@ loads    1Gbps (1.488 Mpps of 64 B) per stream
 time     about 1m30s
 `},
 		{"replay there.pcap sim:wire/a", `streams  sim:wire/a: there.pcap, 10 packets, 64 B with FCS, 100 % with room for a tag; out of sim:wire/a, sent only
-loads    x1 per stream
+loads    x1 (672.000 kbps mean) per stream
 time     about 10ms
 `},
 		{"replay -D 0 -b 10kpps --stream src=gen:128,tx=sim:wire/a,name=x,share=2 --mac-dst 02:00:00:00:00:01", `streams  x: gen:128, 256 packets, 128 B with FCS, 100 % with room for a tag; out of sim:wire/a, sent only, at 2 of the load

@@ -188,7 +188,7 @@ func TestMistakes(t *testing.T) {
 		{"no such namespace", []string{"find-limit", file, "eth0@nosuchns", "eth1@nosuchns"}, "nosuchns"},
 		{"zero duration", append([]string{"find-limit", "-D", "0", file}, sim...), "--duration 0"},
 		{"negative retries", append([]string{"find-limit", "-r", "-1", file}, sim...), "--retry-count -1"},
-		{"precision in packets", append([]string{"find-limit", "-b", "1G", "-p", "1kpps", file}, sim...), "both in bits or both in packets"},
+		{"precision in packets", append([]string{"find-limit", "-b", "1G", "-p", "1kpps", file}, sim...), "both in bits, both in packets, or both as multiples of the captured pace"},
 		{"unknown program", append([]string{"transient", "-p", "up", file}, sim...), "ramp_up"},
 		{"hydra alone", append([]string{"transient", "-y", file}, sim...), "--bench-file"},
 		{"unknown flag", []string{"find-limit", "--frobnicate"}, "frobnicate"},

@@ -18,7 +18,8 @@ type Facts struct {
 	Cores    int    `json:"cores"`            // logical CPUs that this process may use
 	Governor string `json:"cpu_governor,omitempty"`
 	Memory   int64  `json:"memory_bytes,omitempty"`
-	BootID   string `json:"boot_id,omitempty"` // changes with each start of the machine
+	Free     int64  `json:"memory_available_bytes,omitempty"` // what programs can take without swapping
+	BootID   string `json:"boot_id,omitempty"`                // changes with each start of the machine
 	Go       string `json:"go"`
 
 	// Load are the run queue's mean lengths over 1, 5 and 15 minutes: what else the machine was doing.

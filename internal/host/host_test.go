@@ -21,12 +21,12 @@ func TestProc(t *testing.T) {
 			"proc/sys/kernel/osrelease":      "6.18.1-amd64\n",
 			"proc/sys/kernel/random/boot_id": "4b5c9e0e-0b1f-4f0e-9d65-0d9b1a1f7c11\n",
 			"proc/cpuinfo":                   "processor\t: 0\nmodel\t\t: 85\nmodel name\t: Xeon(R) 2.20GHz\n\nprocessor\t: 1\nmodel name\t: other\n",
-			"proc/meminfo":                   "MemTotal:        8140412 kB\nMemFree:  12 kB\n",
+			"proc/meminfo":                   "MemTotal:        8140412 kB\nMemFree:  12 kB\nMemAvailable:  4711 kB\n",
 			"proc/loadavg":                   "0.31 0.52 10.90 1/213 4711\n",
 			"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance\n",
 		}, Facts{
 			Kernel: "6.18.1-amd64", BootID: "4b5c9e0e-0b1f-4f0e-9d65-0d9b1a1f7c11", CPU: "Xeon(R) 2.20GHz",
-			Governor: "performance", Memory: 8140412 * 1024, Load: &[3]float64{.31, .52, 10.90},
+			Governor: "performance", Memory: 8140412 * 1024, Free: 4711 * 1024, Load: &[3]float64{.31, .52, 10.90},
 		}},
 		{"board without a model name", map[string]string{
 			"proc/cpuinfo":           "processor\t: 0\nCPU part\t: 0xd08\n",
@@ -72,9 +72,9 @@ func TestJSON(t *testing.T) {
 		in   Facts
 		want string
 	}{
-		{"all", Facts{"h", "linux", "amd64", "6.18", "Xeon", 2, "performance", 1024, "id", "go1.26", &[3]float64{1, 2, 3}},
+		{"all", Facts{"h", "linux", "amd64", "6.18", "Xeon", 2, "performance", 1024, 512, "id", "go1.26", &[3]float64{1, 2, 3}},
 			`{"hostname":"h","os":"linux","arch":"amd64","kernel":"6.18","cpu":"Xeon","cores":2,"cpu_governor":"performance",` +
-				`"memory_bytes":1024,"boot_id":"id","go":"go1.26","load_average":[1,2,3]}`},
+				`"memory_bytes":1024,"memory_available_bytes":512,"boot_id":"id","go":"go1.26","load_average":[1,2,3]}`},
 		{"what is not known is left out", Facts{Hostname: "h", OS: "windows", Arch: "arm64", Cores: 8, Go: "go1.26"},
 			`{"hostname":"h","os":"windows","arch":"arm64","cores":8,"go":"go1.26"}`},
 	} {

@@ -19,8 +19,11 @@ func (f *Facts) proc(root fs.FS) {
 	if f.CPU == "" {
 		f.CPU = text("proc/device-tree/model") // boards whose cpuinfo names no model
 	}
-	if kb, err := strconv.ParseInt(strings.TrimSuffix(field(text("proc/meminfo"), "MemTotal"), " kB"), 10, 64); err == nil {
-		f.Memory = kb * 1024
+	memory := text("proc/meminfo")
+	for name, to := range map[string]*int64{"MemTotal": &f.Memory, "MemAvailable": &f.Free} {
+		if kb, err := strconv.ParseInt(strings.TrimSuffix(field(memory, name), " kB"), 10, 64); err == nil {
+			*to = kb * 1024
+		}
 	}
 	f.Load = load(text("proc/loadavg"))
 }

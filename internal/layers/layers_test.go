@@ -24,9 +24,9 @@ func layers() [][]string {
 	return [][]string{
 		{"units", "internal/spell"},
 		{"packet", "internal/clock", "internal/host", "internal/netns", "internal/testfile"},
-		{"trial", "pcap", "ipsec", "testbed", "packet/rewrite", "internal/match", "internal/gen", "internal/split", "internal/dissect", "internal/guard"},
-		{"nic", "load", "search", "report", "genconf", "genpcap", "internal/pace", "internal/tally", "internal/diagnose"},
-		{"dut", "nic/mem", "nic/afpacket", "nic/nictest", "internal/neigh"},
+		{"trial", "pcap", "ipsec", "testbed", "packet/rewrite", "internal/match", "internal/gen", "internal/split", "internal/timeline", "internal/dissect", "internal/guard"},
+		{"nic", "load", "search", "report", "genconf", "genpcap", "internal/survey", "internal/pace", "internal/tally", "internal/diagnose"},
+		{"dut", "nic/mem", "nic/afpacket", "nic/nictest", "internal/neigh", "internal/preflight"},
 		{"replay", "nic/dial", "internal/hello", "internal/lab"},
 		{"cmd/loadtest", "internal/e2e", "internal/layers"},
 	}

@@ -7,64 +7,22 @@
 package pace
 
 import (
-	"math"
-	"time"
+	"math/bits"
 
 	"loadtest/trial"
 )
 
-// Slope is the longest line that a slope is cut into.
-const Slope = int64(10 * time.Millisecond)
-
-// A Line is a stretch of constant load, until End in ns since the start.
-type Line struct {
-	End  int64
-	Load float64
-}
-
-// Never is the end of a load without one, and when a packet behind the end of a load is due.
-const Never = math.MaxInt64
-
-// LineAt is the line that begins at t ns: the points' own, or a piece of at most Slope of a slope with its mean load.
-// end is where the load as a whole ends.
-func LineAt(points []trial.Point, t, end int64) Line {
-	for i, p := range points {
-		at := int64(p.At)
-		if t >= at {
-			continue
-		}
-		if i == 0 {
-			return Line{min(at, end), p.Load}
-		}
-		q := points[i-1]
-		if q.Load == p.Load {
-			return Line{min(at, end), p.Load}
-		}
-		l := Line{End: min(at, t+Slope, end)}
-		middle := float64(t-int64(q.At)) + float64(l.End-t)/2
-		l.Load = q.Load + (p.Load-q.Load)*middle/float64(p.At-q.At)
-		return l
-	}
-	if len(points) == 0 {
-		return Line{End: end}
-	}
-	return Line{end, points[len(points)-1].Load}
-}
-
-// fraction is how many bits of a load's fraction count: loads up to 2^49, packets up to 64 KiB.
-const fraction = 14
-
-// A Cost is what a packet takes of a load: a time at load 1, in ns / 2^14.
+// A Cost is what a packet takes of a load: the ns it would take at load 1.
 type Cost uint64
 
-// Bits is the cost of so many wire bits of a load in bit/s.
-func Bits(n int64) Cost { return Cost(n) * 1e9 << fraction }
+// Bits is the cost of so many wire bits, below 2^34, of a load in bit/s.
+func Bits(n int64) Cost { return Cost(n) * 1e9 }
 
 // OnePacket is the cost of a packet of a load in packets/s.
-const OnePacket = Cost(1e9 << fraction)
+const OnePacket = Cost(1e9)
 
 // Wait is the cost of a captured gap of so many ns, for a load that is a factor.
-func Wait(ns int64) Cost { return Cost(min(max(ns, 0), math.MaxInt64>>fraction)) << fraction }
+func Wait(ns int64) Cost { return Cost(max(ns, 0)) }
 
 // A Pacer is one stream's schedule. Times are ns since its start.
 type Pacer struct {
@@ -73,13 +31,14 @@ type Pacer struct {
 	share  float64
 
 	line Line
-	rate uint64 // the line's load, in 2^-14
+	load load // the line's times share
 	due  int64
-	rem  uint64 // of a ns, in units of 1/rate
+	rem  uint64 // of a ns, in units of 1/load.m
 	gap  int64  // between the two latest due times
 }
 
-// New is the schedule of a load until end (Never: open), times share.
+// New is the schedule of a load until end (Never: open), times share. The product in float64 is the load: it is within 2^-53 of
+// what was meant, 0.3 ns in a month, and from there on due times are exact.
 func New(points []trial.Point, end int64, share float64) Pacer {
 	p := Pacer{points: points, end: end, share: share}
 	p.enter(0)
@@ -89,16 +48,9 @@ func New(points []trial.Point, end int64, share float64) Pacer {
 
 // enter begins the line at t.
 func (p *Pacer) enter(t int64) {
+	p.due, p.rem = t, 0
 	p.line = LineAt(p.points, t, p.end)
-	load := p.line.Load * p.share
-	switch {
-	case math.IsInf(load, 1):
-		p.rate = math.MaxUint64
-	case load > 0:
-		p.rate = uint64(math.Round(load * (1 << fraction)))
-	default:
-		p.rate = 0
-	}
+	p.load = loadOf(p.line.Load * p.share)
 }
 
 // Due is when the next packet is due; Never when the load is over.
@@ -108,43 +60,44 @@ func (p *Pacer) Due() int64 { return p.due }
 func (p *Pacer) Gap() int64 { return p.gap }
 
 // Unpaced says whether packets go out as fast as the port takes them.
-func (p *Pacer) Unpaced() bool { return p.rate == math.MaxUint64 }
+func (p *Pacer) Unpaced() bool { return p.load.m == unlimited }
 
 // Next moves to the packet after one that costs c.
 func (p *Pacer) Next(c Cost) {
-	from := p.due
-	if p.due == Never {
-		return
-	}
-	if p.Unpaced() && p.due < p.line.End {
-		p.gap = 0
-		return
-	}
-	left := uint64(c)
-	for {
-		if p.rate > 0 {
-			ns := left / p.rate
-			rem := left%p.rate + p.rem
-			if rem >= p.rate || rem < p.rem { // the second: it wrapped
-				rem -= p.rate
-				ns++
-			}
+	if p.load.unit > 0 && p.due != Never { // the usual case of what follows
+		hi, lo := bits.Mul64(uint64(c), p.load.unit)
+		lo, carry := bits.Add64(lo, p.rem, 0)
+		if hi += carry; hi < p.load.m {
+			ns, rem := bits.Div64(hi, lo, p.load.m)
 			if ns < uint64(p.line.End-p.due) {
-				p.due += int64(ns)
-				p.rem = rem
-				p.gap = p.due - from
+				p.due, p.rem, p.gap = p.due+int64(ns), rem, int64(ns)
 				return
 			}
-			left += p.rem - uint64(p.line.End-p.due)*p.rate
 		}
-		p.rem = 0
+	}
+	p.cross(c)
+}
+
+// cross is Next for all cases.
+func (p *Pacer) cross(c Cost) {
+	from := p.due
+	for rest := (left{whole: uint64(c)}); p.due != Never; p.enter(p.line.End) {
+		if p.Unpaced() && p.due < p.line.End {
+			break
+		}
+		ns := uint64(p.line.End - p.due)
+		if t, rem, ok := p.load.time(rest, p.rem); ok && t < ns {
+			p.due += int64(t)
+			p.rem = rem
+			break
+		}
+		rest = p.load.pay(rest, ns, p.rem)
 		if p.line.End >= p.end {
 			p.due = Never
 			return
 		}
-		p.due = p.line.End
-		p.enter(p.due)
 	}
+	p.gap = p.due - from
 }
 
 // Catch makes the next packet of an unpaced line due now; behind the line's end the next line begins.
@@ -158,10 +111,8 @@ func (p *Pacer) Catch(now int64) {
 			p.due = Never
 			return
 		}
-		p.due = p.line.End
-		p.enter(p.due)
+		p.enter(p.line.End)
 		if !p.Unpaced() {
-			p.rem = 0
 			p.Next(0)
 		}
 	}

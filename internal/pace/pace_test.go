@@ -42,20 +42,6 @@ func TestDueIsExact(t *testing.T) {
 	}
 }
 
-// A month at 185 000 packets/s, looked at each hour: within one packet, whatever was computed before.
-func TestMonth(t *testing.T) {
-	p := New(flat(185000), Never, 1)
-	hour := Cost(OnePacket) * 185000 // what an hour's packets cost is 3600 of these
-	for i := range 31 * 24 {
-		if want := int64(i) * 3600e9; p.Due() != want {
-			t.Fatalf("hour %d begins at %d ns, want %d", i, p.Due(), want)
-		}
-		for range 3600 {
-			p.Next(hour)
-		}
-	}
-}
-
 func TestSlopeKeepsItsArea(t *testing.T) {
 	p := New([]trial.Point{{At: 0, Load: 0}, {At: time.Second, Load: 1e6}, {At: 2 * time.Second, Load: 1e6}}, int64(2*time.Second), 0.5)
 	n, first := 0, int64(0)

@@ -20,6 +20,7 @@ const (
 	CIDR    // sources in Inside are clients
 	MAC     // the source MAC address of the first packet is the clients'
 	SLL     // Linux cooked captures: the first packet's direction, in or out, is the clients'
+	No      // all packets are clients'
 )
 
 // Options are the rule and what it needs.
@@ -28,7 +29,7 @@ type Options struct {
 	Inside []netip.Prefix // for CIDR
 }
 
-// Parse reads a rule: auto, mac, sll, or where clients are, prefixes and addresses with commas between them.
+// Parse reads a rule: auto, mac, sll, no, or where clients are, prefixes and addresses with commas between them.
 func Parse(text string) (Options, error) {
 	switch text {
 	case "auto":
@@ -37,6 +38,8 @@ func Parse(text string) (Options, error) {
 		return Options{By: MAC}, nil
 	case "sll":
 		return Options{By: SLL}, nil
+	case "no":
+		return Options{By: No}, nil
 	}
 	o := Options{By: CIDR}
 	for word := range strings.SplitSeq(text, ",") {
@@ -52,13 +55,25 @@ func Parse(text string) (Options, error) {
 	return o, nil
 }
 
-// fits says whether captures of a link type have what the rule looks at.
-func (o Options) fits(link uint16) error {
-	switch cooked := link == packet.LinkSLL || link == packet.LinkSLL2; {
-	case o.By == SLL && !cooked:
-		return fmt.Errorf("split by sll: want a Linux cooked capture, not %s; auto and prefixes work with all", packet.LinkName(link))
-	case o.By == MAC && link > packet.LinkEthernet:
-		return fmt.Errorf("split by mac: want an Ethernet capture, not %s; auto and prefixes work with all", packet.LinkName(link))
+func (o Options) inside(a netip.Addr) bool {
+	for _, p := range o.Inside {
+		if p.Contains(a) {
+			return true
+		}
 	}
-	return nil
+	return false
+}
+
+// fits says whether a record has what the rule looks at.
+func (o Options) fits(r *packet.Record) error {
+	want := ""
+	switch cooked := r.Link == packet.LinkSLL || r.Link == packet.LinkSLL2; {
+	case o.By == SLL && !cooked:
+		want = "sll: want a Linux cooked capture"
+	case o.By == MAC && r.Link > packet.LinkEthernet:
+		want = "mac: want an Ethernet capture"
+	default:
+		return nil
+	}
+	return fmt.Errorf("record %d: split by %s, not %s; auto and prefixes work with all", r.Number, want, packet.LinkName(r.Link))
 }

@@ -1,191 +1,132 @@
 // Package split takes a capture that holds both sides of a conversation apart: what clients sent leaves by one port, what servers
-// sent by another, so that a device in between sees each come from where it should.
+// sent by another, so that a device in between sees each come from where it should. It keeps a bit for each packet, and while it
+// decides, the flows and where each MAC address is.
 //
-//	capture ─Decide→ Sides ─Stores→ clients' packets, servers' packets
+//	capture ─learn→ flows, stations ─settle→ sides of them ─capture again→ Sides ─Source→ clients' packets, servers' packets
 package split
 
 import (
-	"bytes"
-	"encoding/binary"
-	"net/netip"
+	"io"
 
 	"loadtest/packet"
 )
 
-// Sides say who sent each packet of a store.
+// Sides say who sent each packet of a capture.
 type Sides struct {
-	FromServer []bool // by packet
+	Client, Server int64   // packets of each side
+	Undecided      int64   // of these, how many no rule was about: they went with their MAC address
+	Kinds          []Count // what those are
+	TwoSided       int64   // TCP flows of which the capture has both directions
 
-	Client, Server int // packets of each side
-	Undecided      int // of these, how many no rule was about: they went with their MAC address
-	TwoSided       int // TCP flows of which the store has both directions
+	// How many flows were decided by the SYN of TCP or its answer, by where their hosts are in other flows, and by who spoke first
+	// and from which port. Of rules other than Auto they are what that would go by.
+	BySYN, ByHosts, ByFirst int64
+
+	server []uint64 // a bit for each packet
 }
 
-// Decide says for each packet of a store, of any link type with IP, which side sent it.
+// FromServer says who sent packet i, from 0.
+func (s *Sides) FromServer(i int64) bool {
+	return uint64(i)/64 < uint64(len(s.server)) && s.server[i/64]>>(i%64)&1 == 1
+}
+
+// Source are the packets of one side, with the times that they had. src is what was decided on, or the same packets rewritten.
+func (s *Sides) Source(src packet.Source, server bool) packet.Source {
+	return &sideSource{sides: s, from: src, server: server}
+}
+
+type sideSource struct {
+	sides  *Sides
+	from   packet.Source
+	server bool
+}
+
+func (s *sideSource) Open() (packet.Reader, error) {
+	r, err := s.from.Open()
+	if err != nil {
+		return nil, err
+	}
+	return &sideReader{Reader: r, sideSource: s}, nil
+}
+
+type sideReader struct {
+	packet.Reader
+	*sideSource
+	next int64
+}
+
+func (r *sideReader) Next(to *packet.Record) error {
+	for {
+		if err := r.Reader.Next(to); err != nil {
+			return err
+		}
+		r.next++
+		if r.sides.FromServer(r.next-1) == r.server {
+			return nil
+		}
+	}
+}
+
+// Decide says for each packet of a capture, of any link type with IP, which side sent it. It reads the capture twice.
 //
 // A packet that the rule is not about (no IP, too short) goes with its source MAC address, to the side of the first packet from
-// there that was decided; else opposite to where its destination is; else, and in captures without Ethernet, it is a client's.
+// there that was decided; else opposite to where its destination is; else, and without an Ethernet header, it is a client's.
 //
-// Errors name the record, from 1, that is too short for its link type, or say which rule needs another link type.
-func Decide(s *packet.Store, o Options) (Sides, error) {
-	if err := o.fits(s.Link); err != nil {
-		return Sides{}, err
+// Errors are the reader's, or name the record that is too short for its link type, or that the rule cannot be used for.
+func Decide(src packet.Source, o Options) (*Sides, error) {
+	d := &decision{options: o, flows: NewFlows(0), stations: make(map[[6]byte]int), kinds: make(Kinds)}
+	packets, err := each(src, d.learn)
+	if err != nil {
+		return nil, err
 	}
-	d := Sides{FromServer: make([]bool, s.Len())}
-	known := make([]bool, s.Len())
-	t := newTable()
-	numbers := make([]numbered, s.Len())
-	var b []byte
-	var err error
-	for i := range s.Len() {
-		if b, err = s.Ethernet(i, b); err != nil {
-			return Sides{}, err
+	d.flows.settle()
+	s := &Sides{server: make([]uint64, (packets+63)/64)}
+	if _, err = each(src, func(r *packet.Record, b []byte) error {
+		server, known := d.side(r, b)
+		if !known {
+			s.Undecided++
+			server = d.neighbor(r)
 		}
-		numbers[i] = none
-		if m, ok := read(b); ok {
-			numbers[i] = t.add(m)
+		switch at := s.Client + s.Server; {
+		case server && at < packets:
+			s.server[at/64] |= 1 << (at % 64)
+			s.Server++
+		default: // also what was not there before
+			s.Client++
 		}
+		return nil
+	}); err != nil {
+		return nil, err
 	}
-	t.settle()
-	rule := o.rule(s, t, numbers)
-	for i := range s.Len() {
-		var server bool
-		server, known[i] = rule(i)
-		d.FromServer[i] = server && known[i]
-	}
-	d.rest(s, known)
-	for _, server := range d.FromServer {
-		if server {
-			d.Server++
-		}
-	}
-	d.Client = s.Len() - d.Server
-	d.TwoSided = t.twoSided()
-	return d, nil
+	s.Kinds, s.TwoSided = d.kinds.Counts(), d.flows.Counts().TwoSided
+	s.BySYN, s.ByHosts, s.ByFirst = d.flows.known()
+	return s, nil
 }
 
-// rule says which side sent packet i; known is false where it says nothing about it.
-func (o Options) rule(s *packet.Store, t *table, numbers []numbered) func(i int) (server, known bool) {
-	switch o.By {
-	case CIDR:
-		return func(i int) (server, known bool) {
-			if numbers[i] == none {
-				return false, false
-			}
-			return !o.inside(t.source(numbers[i])), true
-		}
-	case MAC:
-		var client []byte
-		return func(i int) (server, known bool) {
-			src := source(s, i)
-			if client == nil {
-				client = src
-			}
-			return !bytes.Equal(src, client), src != nil
-		}
-	case SLL:
-		return func(i int) (server, known bool) {
-			return outgoing(s, i) != outgoing(s, 0), true
-		}
+// each gives all records of a pass and their Ethernet frames, and counts them.
+func each(src packet.Source, do func(r *packet.Record, b []byte) error) (n int64, err error) {
+	rd, err := src.Open()
+	if err != nil {
+		return 0, err
 	}
-	return func(i int) (server, known bool) {
-		if numbers[i] == none {
-			return false, false
+	defer rd.Close()
+	var r packet.Record
+	var buf []byte
+	for ; ; n++ {
+		if err := rd.Next(&r); err == io.EOF {
+			return n, nil
+		} else if err != nil {
+			return n, err
 		}
-		return t.fromServer(numbers[i]), true
-	}
-}
-
-func (o Options) inside(a netip.Addr) bool {
-	for _, p := range o.Inside {
-		if p.Contains(a) {
-			return true
+		b, err := r.Ethernet(buf)
+		if err != nil {
+			return n, err
+		}
+		if r.Link > packet.LinkEthernet {
+			buf = b
+		}
+		if err := do(&r, b); err != nil {
+			return n, err
 		}
 	}
-	return false
-}
-
-// outgoing says whether a Linux cooked packet was sent by the machine that captured it.
-func outgoing(s *packet.Store, i int) bool {
-	b := s.Frame(i).Data
-	if s.Link == packet.LinkSLL2 {
-		return b[10] == 4
-	}
-	return binary.BigEndian.Uint16(b) == 4
-}
-
-// source is the MAC address that a packet is from, nil where there is none.
-func source(s *packet.Store, i int) []byte {
-	if b := s.Frame(i).Data; s.Link <= packet.LinkEthernet && len(b) >= packet.EtherLen {
-		return b[6:12]
-	}
-	return nil
-}
-
-// rest decides packets that the rule is not about.
-func (d *Sides) rest(s *packet.Store, known []bool) {
-	server := make(map[string]bool) // by MAC address
-	for i := range s.Len() {
-		if src := source(s, i); src != nil && known[i] {
-			if _, ok := server[string(src)]; !ok {
-				server[string(src)] = d.FromServer[i]
-			}
-		}
-	}
-	for i := range s.Len() {
-		if known[i] {
-			continue
-		}
-		d.Undecided++
-		src := source(s, i)
-		if src == nil {
-			continue
-		}
-		if from, ok := server[string(src)]; ok {
-			d.FromServer[i] = from
-		} else if to, ok := server[string(s.Frame(i).Data[:6])]; ok {
-			d.FromServer[i] = !to
-		}
-	}
-}
-
-// Stores are the packets of each side, with the times that they had. s is the store that was decided on, or one with its packets
-// rewritten.
-func (d Sides) Stores(s *packet.Store) (client, server *packet.Store) {
-	stores := [2]*packet.Store{{Link: s.Link}, {Link: s.Link}}
-	var size [2]int
-	for i, from := range d.FromServer {
-		size[side(from)] += s.Size(i)
-	}
-	stores[0].Grow(d.Client, size[0])
-	stores[1].Grow(d.Server, size[1])
-	for i, from := range d.FromServer {
-		f := s.Frame(i)
-		stores[side(from)].Append(f.Data, f.Nanos, s.Wire(i))
-	}
-	return stores[0], stores[1]
-}
-
-func side(server bool) int {
-	if server {
-		return 1
-	}
-	return 0
-}
-
-// TwoSidedTCP is how many TCP flows a store has both directions of: sent out of one port, a firewall drops one of them. Packets
-// that are too short for their link type are passed over.
-func TwoSidedTCP(s *packet.Store) int {
-	t := newTable()
-	var b []byte
-	var err error
-	for i := range s.Len() {
-		if b, err = s.Ethernet(i, b); err != nil {
-			continue
-		}
-		if m, ok := read(b); ok && m.proto == packet.ProtoTCP {
-			t.add(m)
-		}
-	}
-	return t.twoSided()
 }

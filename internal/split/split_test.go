@@ -2,10 +2,11 @@ package split_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
+	"math"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,7 +14,6 @@ import (
 
 	"loadtest/internal/split"
 	"loadtest/packet"
-	"loadtest/pcap"
 )
 
 // A p is a packet of the tests: IP of one family, without checksums and payload.
@@ -88,7 +88,7 @@ func other(s *packet.Store, typ uint16, to, from byte) {
 	s.Append(b, int64(s.Len())*1e9, len(b))
 }
 
-func decided(t testing.TB, s *packet.Store, rule string) split.Sides {
+func decided(t testing.TB, s packet.Source, rule string) *split.Sides {
 	t.Helper()
 	o, err := split.Parse(rule)
 	if err != nil {
@@ -102,10 +102,10 @@ func decided(t testing.TB, s *packet.Store, rule string) split.Sides {
 }
 
 // letters are the sides of packets: c, s.
-func letters(d split.Sides) string {
+func letters(d *split.Sides) string {
 	var b strings.Builder
-	for _, server := range d.FromServer {
-		b.WriteByte("cs"[map[bool]int{true: 1}[server]])
+	for i := range d.Client + d.Server {
+		b.WriteByte("cs"[map[bool]int{true: 1}[d.FromServer(i)]])
 	}
 	return b.String()
 }
@@ -124,7 +124,7 @@ func TestAuto(t *testing.T) {
 		name     string
 		packets  []p
 		want     string
-		twoSided int
+		twoSided int64
 	}{
 		{"handshake", []p{tcp(a+":5000", b+":6000", syn), tcp(b+":6000", a+":5000", synAck), tcp(a+":5000", b+":6000", ack)}, "csc", 1},
 		{"the SYN comes late", []p{tcp(b+":6000", a+":5000", ack), tcp(a+":5000", b+":6000", syn), tcp(b+":6000", a+":5000", ack)}, "scs", 1},
@@ -140,11 +140,15 @@ func TestAuto(t *testing.T) {
 		{"UDP, the answer first", []p{udp(b+":53", a+":5000"), udp(a+":5000", b+":53")}, "sc", 0},
 		{"UDP between well-known ports", []p{udp(b+":67", a+":68"), udp(a+":68", b+":67")}, "cs", 0},
 		{"UDP to the last well-known port", []p{udp(b+":1023", a+":1024"), udp(b+":1024", a+":1023")}, "sc", 0},
+		{"UDP from the first other port", []p{udp(b+":1024", a+":2000"), udp(a+":2000", b+":1024")}, "cs", 0},
 		{"TCP and UDP on the same ports", []p{tcp(a+":5000", b+":6000", syn), udp(b+":6000", a+":5000")}, "cc", 0},
 		{"ping", []p{icmp(b, a), icmp(a, b), icmp(b, a)}, "csc", 0},
 		{"ping between a client and a server", []p{icmp(b, a), icmp(a, b), udp(a+":5000", b+":53")}, "scc", 0},
 		{"a router tells the client", []p{udp(a+":5000", b+":53"), icmp(c, a)}, "cs", 0},
 		{"a router tells the server", []p{icmp(c, b), udp(a+":5000", b+":53")}, "cc", 0},
+		{"a router with a lower address tells the client", []p{udp(b+":5000", c+":53"), icmp(a, b)}, "cs", 0},
+		{"a router with a lower address tells the server", []p{udp(b+":5000", c+":53"), icmp(a, c)}, "cc", 0},
+		{"a router tells what was a client first", []p{udp(a+":5000", b+":53"), udp(c+":5000", a+":53"), icmp("10.0.0.9", a)}, "ccs", 0},
 		{"fragments of an answer", []p{piece(b, a), piece(b, a), udp(a+":5000", b+":53")}, "ssc", 0},
 		{"fragments alone", []p{piece(b, a), piece(a, b)}, "cs", 0},
 		{"both hosts are clients: fragments by who spoke first", []p{udp(a+":5000", c+":53"), udp(b+":5000", c+":53"), piece(b, a), piece(a, b)}, "cccs", 0},
@@ -153,12 +157,9 @@ func TestAuto(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := frames(t, tt.packets...)
 			d := decided(t, s, "auto")
-			servers := strings.Count(tt.want, "s")
-			if got := letters(d); got != tt.want || d.TwoSided != tt.twoSided || d.Server != servers || d.Client != len(tt.want)-servers || d.Undecided != 0 {
+			servers := int64(strings.Count(tt.want, "s"))
+			if got := letters(d); got != tt.want || d.TwoSided != tt.twoSided || d.Server != servers || d.Client != int64(len(tt.want))-servers || d.Undecided != 0 {
 				t.Errorf("%s, %d two-sided, %d c, %d s, %d undecided; want %s, %d", got, d.TwoSided, d.Client, d.Server, d.Undecided, tt.want, tt.twoSided)
-			}
-			if n := split.TwoSidedTCP(s); n != tt.twoSided {
-				t.Errorf("TwoSidedTCP = %d, want %d", n, tt.twoSided)
 			}
 		})
 	}
@@ -204,15 +205,17 @@ func TestUndecided(t *testing.T) {
 	s.Append(whole[:36], 0, len(whole))
 	for _, tt := range []struct {
 		rule, want string
-		undecided  int
+		undecided  int64
+		kinds      string
 	}{
-		{"auto", "cscscsccc" + "ss", 8},
-		{"10.0.0.0/8", "csss" + "cscc" + "css", 8},
-		{"mac", "csss" + "csss" + "css", 1},
+		{"auto", "cscscsccc" + "ss", 8, "[{LLDP 3} {ARP 2} {IPv4, cut or damaged 2} {too short 1}]"},
+		{"10.0.0.0/8", "csss" + "cscc" + "css", 8, "[{LLDP 3} {ARP 2} {IPv4, cut or damaged 2} {too short 1}]"},
+		{"mac", "csss" + "csss" + "css", 1, "[{too short 1}]"},
+		{"no", "cccc" + "cccc" + "ccc", 0, "[]"},
 	} {
 		d := decided(t, s, tt.rule)
-		if got := letters(d); got != tt.want || d.Undecided != tt.undecided || d.Client+d.Server != s.Len() {
-			t.Errorf("%s: %s, %d undecided, %d + %d; want %s, %d", tt.rule, got, d.Undecided, d.Client, d.Server, tt.want, tt.undecided)
+		if got := letters(d); got != tt.want || d.Undecided != tt.undecided || fmt.Sprint(d.Kinds) != tt.kinds {
+			t.Errorf("%s: %s, %d undecided, %v; want %s, %d, %s", tt.rule, got, d.Undecided, d.Kinds, tt.want, tt.undecided, tt.kinds)
 		}
 	}
 }
@@ -259,15 +262,22 @@ func TestCooked(t *testing.T) {
 func TestErrors(t *testing.T) {
 	short := &packet.Store{Link: packet.LinkSLL}
 	short.Append(make([]byte, 9), 0, 9)
+	mixed := cooked(t, packet.LinkSLL, "0", p{from: "10.0.0.1:5000", to: "11.0.0.1:53", proto: packet.ProtoUDP})
+	mixed.Link = packet.LinkEthernet
+	other(mixed, packet.TypeARP, 1, 2)
+	alien := &packet.Store{Link: 253}
+	alien.Append(make([]byte, 40), 0, 40)
 	for _, tt := range []struct {
 		rule string
 		s    *packet.Store
 		want string
 	}{
-		{"sll", &packet.Store{Link: packet.LinkEthernet}, "split by sll: want a Linux cooked capture, not Ethernet; auto and prefixes work with all"},
-		{"mac", &packet.Store{Link: packet.LinkRaw}, "split by mac: want an Ethernet capture, not raw IP; auto and prefixes work with all"},
+		{"sll", frames(t, p{from: "10.0.0.1", to: "10.0.0.2"}), "record 1: split by sll: want a Linux cooked capture, not Ethernet; auto and prefixes work with all"},
+		{"sll", mixed, "record 2: split by sll: want a Linux cooked capture, not Ethernet; auto and prefixes work with all"},
+		{"mac", mixed, "record 1: split by mac: want an Ethernet capture, not Linux cooked; auto and prefixes work with all"},
 		{"sll", short, "record 1: 9 bytes: a header of Linux cooked has 16"},
 		{"auto", short, "record 1: 9 bytes: a header of Linux cooked has 16"},
+		{"auto", alien, "record 1: link type 253 (netlink): want Ethernet, raw IP, loopback or Linux cooked"},
 		{"atuo", nil, `"atuo": want auto, mac, sll, no, or where clients are: 10.0.0.0/8,fd00::/8`},
 		{"", nil, `"": want auto, mac, sll, no, or where clients are: 10.0.0.0/8,fd00::/8`},
 		{"10.0.0.0/8,mac", nil, `"10.0.0.0/8,mac": want auto, mac, sll, no, or where clients are: 10.0.0.0/8,fd00::/8`},
@@ -281,103 +291,167 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %s", tt.rule, err, tt.want)
 		}
 	}
-	if n := split.TwoSidedTCP(short); n != 0 {
-		t.Errorf("TwoSidedTCP of a short record = %d, want 0", n)
+}
+
+// A broken source gives all but its first pass' opening an error: that of opening or of reading on.
+type broken struct {
+	packet.Source
+	passes int // that are whole
+	open   bool
+}
+
+func (b *broken) Open() (packet.Reader, error) {
+	if b.passes--; b.passes >= 0 {
+		return b.Source.Open()
+	}
+	if b.open {
+		return nil, errors.New("a.pcap: gone")
+	}
+	return brokenReader{}, nil
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Next(*packet.Record) error { return errors.New("a.pcap: record 1: cut") }
+func (brokenReader) Close() error              { return nil }
+
+func TestBrokenSource(t *testing.T) {
+	s := frames(t, p{from: "10.0.0.1:5000", to: "11.0.0.1:53", proto: packet.ProtoUDP})
+	for passes := range 2 {
+		for _, open := range []bool{true, false} {
+			want := map[bool]string{true: "a.pcap: gone", false: "a.pcap: record 1: cut"}[open]
+			if d, err := split.Decide(&broken{s, passes, open}, split.Options{}); err == nil || err.Error() != want || d != nil {
+				t.Errorf("pass %d: %v, %v; want %s", passes+1, d, err, want)
+			}
+		}
+	}
+	d := decided(t, s, "auto")
+	if _, err := d.Source(&broken{s, 0, true}, false).Open(); err == nil || err.Error() != "a.pcap: gone" {
+		t.Errorf("opening a side: %v", err)
 	}
 }
 
-// list shows a store's packets.
-func list(s *packet.Store) (all []string) {
-	for i := range s.Len() {
-		all = append(all, fmt.Sprintf("link %d, %d bytes at %d: %x", s.Link, s.Wire(i), s.Frame(i).Nanos, s.Frame(i).Data))
-	}
-	return all
+// changing is another capture in each pass.
+type changing []*packet.Store
+
+func (c *changing) Open() (packet.Reader, error) {
+	s := (*c)[0]
+	*c = (*c)[1:]
+	return s.Open()
 }
 
-func TestStores(t *testing.T) {
+// What was not there in the first pass is a client's.
+func TestChangingSource(t *testing.T) {
+	there, back := p{from: "10.0.0.1:5000", to: "11.0.0.1:53", proto: packet.ProtoUDP}, p{from: "11.0.0.1:53", to: "10.0.0.1:5000", proto: packet.ProtoUDP}
+	other := p{from: "12.0.0.1:53", to: "12.0.0.1:5000", proto: packet.ProtoUDP}
+	d := decided(t, &changing{frames(t, there, back, back), frames(t, back, other, there, back, back)}, "auto")
+	if got := letters(d); got != "scccc" || d.Server != 1 || d.Client != 4 {
+		t.Errorf("%s, %d c, %d s", got, d.Client, d.Server)
+	}
+}
+
+// list shows the records of a pass.
+func list(t testing.TB, s packet.Source) (all []string) {
+	t.Helper()
+	rd, err := s.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rd.Close()
+	for {
+		var r packet.Record
+		if err := rd.Next(&r); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprintf("%d: link %d, %d bytes at %d: %x", r.Number, r.Link, r.Wire, r.Nanos, r.Data))
+	}
+}
+
+func TestSource(t *testing.T) {
 	s := frames(t, p{from: "10.0.0.1:5000", to: "11.0.0.1:53", proto: packet.ProtoUDP}, p{from: "11.0.0.1:53", to: "10.0.0.1:5000", proto: packet.ProtoUDP})
 	s.Append(s.Frame(0).Data, 12345, 1500)
+	s.Link = packet.LinkRaw
+	s.Append(s.Frame(1).Data[packet.EtherLen:], 12346, 40)
 	d := decided(t, s, "auto")
-	client, server := d.Stores(s)
-	all := list(s)
-	if diff := cmp.Diff([]string{all[0], all[2]}, list(client)); diff != "" {
-		t.Errorf("client: -want +got\n%s", diff)
+	all := list(t, s)
+	for range 2 {
+		if diff := cmp.Diff([]string{all[0], all[2]}, list(t, d.Source(s, false))); diff != "" {
+			t.Errorf("client: -want +got\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{all[1], all[3]}, list(t, d.Source(s, true))); diff != "" {
+			t.Errorf("server: -want +got\n%s", diff)
+		}
 	}
-	if diff := cmp.Diff(all[1:2], list(server)); diff != "" {
-		t.Errorf("server: -want +got\n%s", diff)
-	}
-}
-
-func TestGolden(t *testing.T) {
-	folder := os.Getenv("LOADTEST_GOLDEN")
-	if folder == "" {
-		t.Skip("needs LOADTEST_GOLDEN")
-	}
-	for _, tt := range []struct {
-		file, rule                          string
-		client, server, undecided, twoSided int
-		first                               string // sides
-	}{
-		{"http-get.pcap", "auto", 17, 30, 0, 1, "csc"},
-		{"http-get.pcap", "mac", 17, 30, 0, 1, "csc"},
-		{"http-get.pcap", "22.0.0.0/8", 30, 17, 0, 1, "scs"},
-		{"dns.pcap", "auto", 1, 1, 0, 0, "cs"},
-		{"tcp-handshake-nano-sll.pcap", "auto", 2, 1, 0, 1, "csc"},
-		{"vlan.pcap", "auto", 14, 12, 6, 0, "cscscscscscscscscscsccccss"},
-		{"raw-ip.pcap", "auto", 1, 0, 0, 0, "c"},
-		{"ip6-fragments.pcap", "auto", 36, 0, 0, 0, ""},
-		{"esp.pcap", "auto", 8, 0, 0, 0, ""},
-		{"tcp-sample.pcap", "auto", 3, 2, 0, 1, "cscsc"},
-	} {
-		t.Run(tt.file+" "+tt.rule, func(t *testing.T) {
-			s, err := pcap.ReadFile(filepath.Join(folder, "pcaps", tt.file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			d := decided(t, s, tt.rule)
-			if d.Client != tt.client || d.Server != tt.server || d.Undecided != tt.undecided || d.TwoSided != tt.twoSided || !strings.HasPrefix(letters(d), tt.first) {
-				t.Errorf("%d c, %d s, %d undecided, %d two-sided, %s; want %d, %d, %d, %d, %s", d.Client, d.Server, d.Undecided, d.TwoSided,
-					letters(d), tt.client, tt.server, tt.undecided, tt.twoSided, tt.first)
-			}
-			if n := split.TwoSidedTCP(s); n != tt.twoSided {
-				t.Errorf("TwoSidedTCP = %d, want %d", n, tt.twoSided)
-			}
-		})
+	for i, want := range map[int64]bool{-1: false, 0: false, 1: true, 3: true, 4: false, 64: false, math.MaxInt64: false, math.MinInt64: false} {
+		if got := d.FromServer(i); got != want {
+			t.Errorf("packet %d from a server: %t, want %t", i, got, want)
+		}
 	}
 }
 
-// Whatever the bytes are: each packet is on one side, in its order, and the same packet always on the same.
+// A flow is known by its SYN, its hosts or who spoke first.
+func TestKnownBy(t *testing.T) {
+	const a, b, c = "10.0.0.1", "10.0.0.2", "10.0.0.3"
+	d := decided(t, frames(t,
+		p{from: a + ":1", to: b + ":2", proto: packet.ProtoTCP, flags: syn},
+		p{from: a + ":3", to: b + ":2", proto: packet.ProtoTCP, flags: synAck},
+		p{from: a + ":4", to: b + ":2", proto: packet.ProtoTCP, flags: ack},
+		p{from: b + ":5", to: c + ":2", proto: packet.ProtoUDP},
+		p{from: c, to: a, proto: packet.ProtoICMP},
+		p{from: "10.0.0.8", to: "10.0.0.9", proto: packet.ProtoESP},
+	), "auto")
+	if d.BySYN != 2 || d.ByHosts != 1 || d.ByFirst != 3 {
+		t.Errorf("%d by SYN, %d by their hosts, %d by who spoke first; want 2, 1, 3", d.BySYN, d.ByHosts, d.ByFirst)
+	}
+}
+
+// Whatever the bytes, link types and rules are: each packet is on one side, in its order, and the same packet always on the same.
 func FuzzDecide(f *testing.F) {
 	a := p{from: "10.0.0.1:5000", to: "11.0.0.1:80", proto: packet.ProtoTCP, flags: syn}
 	b := p{from: "11.0.0.1:80", to: "10.0.0.1:5000", proto: packet.ProtoTCP, flags: synAck}
 	c := p{from: "[fd00::1]:53", to: "[fd00::2]:53", proto: packet.ProtoUDP}
-	f.Add(uint16(packet.LinkEthernet), a.frame(f), b.frame(f), c.frame(f))
-	f.Add(uint16(packet.LinkRaw), b.ip(f), c.ip(f), a.ip(f))
-	f.Fuzz(func(t *testing.T, link uint16, x, y, z []byte) {
-		s := &packet.Store{Link: link}
+	f.Add(uint8(split.Auto), uint16(packet.LinkEthernet), a.frame(f), b.frame(f), c.frame(f))
+	f.Add(uint8(split.MAC), uint16(0), a.frame(f), b.frame(f), c.frame(f)[:13])
+	f.Add(uint8(split.Auto), uint16(packet.LinkRaw), b.ip(f), c.ip(f), a.frame(f))
+	f.Add(uint8(split.CIDR), uint16(packet.LinkSLL), append(make([]byte, 14), 8, 6), append(append(make([]byte, 14), 8, 0), a.ip(f)...), b.frame(f))
+	f.Fuzz(func(t *testing.T, rule uint8, link uint16, x, y, z []byte) {
+		s := &packet.Store{}
 		for i, b := range [][]byte{x, y, z, x, y, z} {
+			s.Link = link
+			if i%3 == 2 && rule&8 == 0 {
+				s.Link = packet.LinkEthernet
+			}
 			s.Append(b, int64(i+1), len(b))
 		}
-		d, err := split.Decide(s, split.Options{})
-		if n := split.TwoSidedTCP(s); err == nil && n != d.TwoSided {
-			t.Fatalf("TwoSidedTCP = %d, Decide says %d", n, d.TwoSided)
-		}
+		d, err := split.Decide(s, split.Options{By: split.By(rule % 5), Inside: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
 		if err != nil {
 			return
 		}
-		client, server := d.Stores(s)
-		if client.Len() != d.Client || server.Len() != d.Server || d.Client+d.Server != s.Len() || d.Undecided%2 != 0 {
-			t.Fatalf("%d and %d packets of %+v", client.Len(), server.Len(), d)
+		client, server := list(t, d.Source(s, false)), list(t, d.Source(s, true))
+		if int64(len(client)) != d.Client || int64(len(server)) != d.Server || d.Client+d.Server != int64(s.Len()) || d.Undecided%2 != 0 {
+			t.Fatalf("%d and %d packets of %+v", len(client), len(server), d)
 		}
-		for _, s := range []*packet.Store{client, server} {
-			for i := 1; i < s.Len(); i++ {
-				if s.Frame(i-1).Nanos >= s.Frame(i).Nanos {
-					t.Fatal("out of order")
-				}
+		for i, r := range list(t, s) {
+			of := &client
+			if d.FromServer(int64(i)) {
+				of = &server
 			}
+			if len(*of) == 0 || (*of)[0] != r {
+				t.Fatalf("packet %d is not the next of its side", i)
+			}
+			*of = (*of)[1:]
 		}
-		for i := range 3 {
-			if d.FromServer[i] != d.FromServer[i+3] {
+		var undecided int64
+		for _, k := range d.Kinds {
+			undecided += k.Packets
+		}
+		if undecided != d.Undecided {
+			t.Fatalf("%d undecided, %v", d.Undecided, d.Kinds)
+		}
+		for i := range int64(3) {
+			if d.FromServer(i) != d.FromServer(i+3) {
 				t.Fatalf("packet %d, twice, is on both sides: %+v", i, d)
 			}
 		}
@@ -393,7 +467,7 @@ func BenchmarkDecide(b *testing.B) {
 		s.Append(f, 0, len(f))
 	}
 	for b.Loop() {
-		if d, err := split.Decide(s, split.Options{}); err != nil || d.Client != s.Len() {
+		if d, err := split.Decide(s, split.Options{}); err != nil || d.Client != int64(s.Len()) {
 			b.Fatal(d.Client, err)
 		}
 	}

@@ -17,13 +17,14 @@ import (
 // info describes a port of that name whose receive ring has so many bytes.
 func (l *link) info(name string, f facts, ring int) nic.Info {
 	mode := fmt.Sprintf("sendmmsg, receive ring of %d MiB", ring>>20)
-	if l.merges() {
+	merges := l.merges()
+	if merges {
 		mode += ", GRO on: TCP segments may arrive merged"
 	}
 	return nic.Info{
 		Name: name, Backend: "afpacket", Driver: l.driver(), Mode: mode, MAC: f.mac,
 		LineRate: units.BitRate(l.speed()) * units.Mbps,
-		MTU:      f.mtu, MaxFrame: f.mtu + ethernet, NUMA: numa(f.parent),
+		MTU:      f.mtu, MaxFrame: f.mtu + ethernet, NUMA: numa(f.parent), Down: !f.up, Merges: merges,
 	}
 }
 

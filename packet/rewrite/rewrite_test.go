@@ -115,8 +115,8 @@ func TestErrors(t *testing.T) {
 	}{
 		{"addresses of short frames", func() (*packet.Store, error) { return both().Apply(short) }, "record 2: 13 bytes are no Ethernet frame"},
 		{"addresses without a header", func() (*packet.Store, error) { return both().Apply(store(packet.LinkSLL)) }, "no Ethernet header (Linux cooked, 113)"},
-		{"one address", func() (*packet.Store, error) { return rewrite.Ethernet(store(packet.LinkRaw), half) },
-			"no Ethernet header (raw IP, 101): want a destination and a source MAC address for a new one"},
+		{"one address", func() (*packet.Store, error) { return rewrite.Ethernet(store(packet.LinkRaw, []byte{0x45}), half) },
+			"record 1: no Ethernet header (raw IP, 101): want a destination and a source MAC address for a new one"},
 		{"short record", func() (*packet.Store, error) {
 			return rewrite.Ethernet(store(packet.LinkRaw, []byte{0x45}, []byte{0x60}, nil), both())
 		}, "record 3: 0 bytes are no IP packet"},

@@ -25,22 +25,15 @@ func swap(b []byte) {
 		return
 	}
 	exchange(b[:6], b[6:12])
-	h, ok := packet.Parse(b)
-	if !ok || h.Type != packet.TypeIPv4 && h.Type != packet.TypeIPv6 {
+	h, _ := packet.Parse(b)
+	p, ok := look(b, h.L3, h.Type, 0)
+	if !ok {
 		return
 	}
-	exchange(addresses(b, h))
-	if (h.Proto == packet.ProtoUDP || h.Proto == packet.ProtoTCP) && !h.Fragment && h.L4+4 <= len(b) {
-		exchange(b[h.L4:h.L4+2], b[h.L4+2:h.L4+4])
+	exchange(p.addr(src), p.addr(dst))
+	if at := p.port(src); at > 0 && !p.fragment {
+		exchange(b[at:at+2], b[at+2:at+4])
 	}
-}
-
-// addresses are the source and the destination of an IP packet.
-func addresses(b []byte, h packet.Headers) (src, dst []byte) {
-	if h.Type == packet.TypeIPv4 {
-		return b[h.L3+12 : h.L3+16], b[h.L3+16 : h.L3+20]
-	}
-	return b[h.L3+8 : h.L3+24], b[h.L3+24 : h.L3+40]
 }
 
 func exchange(a, b []byte) {
@@ -57,8 +50,9 @@ func group(b []byte) bool {
 	if (b[0]|b[6])&1 != 0 { // IEEE 802.3, 3.2.3
 		return true
 	}
-	src, dst, ok := packet.Addresses(b)
-	return ok && (groupIP(src) || groupIP(dst))
+	h, _ := packet.Parse(b)
+	p, ok := look(b, h.L3, h.Type, 0)
+	return ok && (groupIP(address(p.addr(src))) || groupIP(address(p.addr(dst))))
 }
 
 func groupIP(a netip.Addr) bool {

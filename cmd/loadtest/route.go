@@ -1,0 +1,98 @@
+package main
+
+import (
+	"io"
+
+	"loadtest/internal/preflight"
+	"loadtest/internal/split"
+	"loadtest/nic"
+	"loadtest/packet"
+	"loadtest/packet/rewrite"
+)
+
+// A route is what the records of a source go through on their way to a port. It is a source itself, of the packets as they leave.
+type route struct {
+	from  packet.Source
+	sides *split.Sides // nil: all of it
+	side  side
+	mark  *marking // nil: nobody asks who sent what
+	rules rewrite.Rules
+	check func() *preflight.Check
+}
+
+// A run of it is one pass.
+type routeReader struct {
+	*rewrite.Reader
+	check *preflight.Check
+}
+
+func (r *route) Open() (packet.Reader, error) { return r.open() }
+
+func (r *route) open() (*routeReader, error) {
+	from := r.from
+	if r.sides != nil {
+		from = r.sides.Source(from, r.side == servers)
+	}
+	in, err := from.Open()
+	if err != nil {
+		return nil, err
+	}
+	if r.mark != nil {
+		in = &marked{Reader: in, marking: r.mark}
+	}
+	return &routeReader{r.rules.Reader(in), r.check()}, nil
+}
+
+// Next is the next packet that is sent.
+func (r *routeReader) Next(rec *packet.Record) error {
+	for {
+		if err := r.Reader.Next(rec); err != nil {
+			return err
+		}
+		if r.check.Add(rec) {
+			return nil
+		}
+	}
+}
+
+// A marking says who sent each record: the side that opened its flow, or the one that answers.
+type marking struct {
+	sides  *split.Sides // nil: all are of one side
+	server bool         // that side; with sides, both have changed places
+}
+
+type marked struct {
+	packet.Reader
+	*marking
+	n int64
+}
+
+func (m *marked) Next(rec *packet.Record) error {
+	err := m.Reader.Next(rec)
+	rec.Server = m.server != (m.sides != nil && m.sides.FromServer(m.n))
+	m.n++
+	return err
+}
+
+// tally goes along the route once, and says what would become of the records.
+func (r *route) tally() (preflight.Tally, error) {
+	in, err := r.open()
+	if err != nil {
+		return preflight.Tally{}, err
+	}
+	defer in.Close()
+	var rec packet.Record
+	for {
+		if err := in.Next(&rec); err == io.EOF {
+			return in.check.Tally(), nil
+		} else if err != nil {
+			return preflight.Tally{}, err
+		}
+	}
+}
+
+// portOf is a port as a check knows it.
+func portOf(i nic.Info) preflight.Port {
+	return preflight.Port{Name: i.Name, Backend: i.Backend, Driver: i.Driver, Mode: i.Mode, Up: !i.Down, UpKnown: i.Backend == "afpacket",
+		MTU: i.MTU, MaxFrame: i.MaxFrame, LineRate: i.LineRate, Merges: i.Merges}
+}

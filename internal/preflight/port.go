@@ -1,0 +1,43 @@
+package preflight
+
+import (
+	"fmt"
+	"strings"
+
+	"loadtest/packet"
+	"loadtest/units"
+)
+
+// A Port is what is known of a port.
+type Port struct {
+	Name, Backend, Driver, Mode string
+
+	UpKnown, Up bool
+	MTU         int
+	MaxFrame    int              // longest frame without FCS that it takes; 0: unknown
+	LineRate    units.BitRate    // 0: unknown
+	MostPPS     units.PacketRate // that its backend is known to send; 0: unknown
+	Merges      bool             // it hands up several TCP segments as one (GRO, LRO)
+}
+
+// kernel says whether the port is one of the system's interfaces, which ip and ethtool know.
+func (p Port) kernel() bool { return p.Backend == "afpacket" }
+
+// widen is how to give a port of the kernel an MTU for frames so long; "" where there is no way.
+func (p Port) widen(frame int) string {
+	mtu := frame - packet.EtherLen
+	if !p.kernel() || mtu > 65535 {
+		return ""
+	}
+	device, in := p.device()
+	return fmt.Sprintf("ip %slink set %s mtu %d", in, device, mtu)
+}
+
+// device is the interface of a kernel port, and how ip finds its namespace.
+func (p Port) device() (name, in string) {
+	name, netns, ok := strings.Cut(strings.TrimPrefix(p.Name, "afpacket:"), "@")
+	if ok {
+		in = "-n " + netns + " "
+	}
+	return name, in
+}
