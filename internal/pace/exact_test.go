@@ -118,9 +118,8 @@ func TestExact(t *testing.T) {
 			for at := int64(0); len(points) < 8; at += r.Int64() >> (36 + r.IntN(20)) {
 				x := load()
 				points = append(points, trial.Point{At: time.Duration(at), Load: x})
-				if at += r.Int64() >> (4 + r.IntN(50)); len(points)%2 == 1 {
-					points = append(points, trial.Point{At: time.Duration(at), Load: x}, trial.Point{At: time.Duration(at), Load: load()})
-				}
+				at += r.Int64() >> (4 + r.IntN(50))
+				points = append(points, trial.Point{At: time.Duration(at), Load: x}, trial.Point{At: time.Duration(at), Load: load()})
 			}
 			end = r.Int64() >> r.IntN(40)
 		}
@@ -134,4 +133,61 @@ func TestExact(t *testing.T) {
 		}
 		follow(t, points, end, share, costs)
 	}
+}
+
+// Over a month at any rate, looked at each hour, a schedule is where the exact fractions say, whatever was computed before.
+func TestMonthAtAnyRate(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		load  float64
+		share float64
+		costs []Cost
+	}{
+		{"a third of a packet per second", 1.0 / 3, 1, []Cost{OnePacket}},
+		{"mixed sizes at 0.609 Gbit/s", 0.609e9, 1, []Cost{Bits(672), Bits(12304), Bits(4912)}},
+		{"a third of the captured pace", 0.333, 1, []Cost{Wait(100e6)}},
+		{"7.3 times the captured pace, with a share", 7.3, 0.7, []Cost{Wait(100e6), Wait(1), Wait(33_333_333)}},
+		{"a packet in two weeks", 1e-6, 1, []Cost{OnePacket}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			const month = 31 * 24 * int64(time.Hour)
+			p := New(flat(tt.load), Never, tt.share)
+			rate, sum, hour := new(big.Rat).SetFloat64(tt.load*tt.share), new(big.Int), int64(0)
+			all := new(big.Int)
+			for _, c := range tt.costs {
+				all.Add(all, new(big.Int).SetUint64(uint64(c)))
+			}
+			rounds := max(1, int64(float64(time.Hour)*tt.load*tt.share/float64(all.Int64())/50)) // a fiftieth of an hour as one cost
+			for p.Due() < month {
+				if p.Due() >= hour {
+					if want := floor(new(big.Rat).Quo(new(big.Rat).SetInt(sum), rate)); p.Due() != want {
+						t.Fatalf("at hour %d a packet is due at %d ns, want %d", hour/int64(time.Hour), p.Due(), want)
+					}
+					hour = (p.Due()/int64(time.Hour) + 1) * int64(time.Hour)
+				}
+				for _, c := range tt.costs {
+					c *= Cost(rounds)
+					sum.Add(sum, new(big.Int).SetUint64(uint64(c)))
+					p.Next(c)
+				}
+			}
+		})
+	}
+}
+
+func FuzzPacer(f *testing.F) {
+	f.Add(1e9, 1.0, uint64(OnePacket), uint64(Bits(672)), int64(Never))
+	f.Add(0.333, 0.5, uint64(Wait(100e6)), uint64(0), int64(1e9))
+	f.Add(5e-324, 1e6, uint64(1<<63), uint64(1), int64(1))
+	f.Add(math.MaxFloat64, 2.0, uint64(math.MaxUint64), uint64(math.MaxUint64), int64(1<<40))
+	f.Fuzz(func(t *testing.T, load, share float64, a, b uint64, end int64) {
+		if math.IsNaN(load) || math.IsNaN(share) || math.IsNaN(load*share) || end < 0 {
+			return
+		}
+		var costs []Cost
+		for i := range 30 {
+			costs = append(costs, Cost(a>>(i%7)), Cost(b))
+		}
+		follow(t, flat(load), end, share, costs)
+	})
 }

@@ -33,6 +33,7 @@ type Capture struct {
 	Runts   Seen    `json:"padded_by_wire"` // shorter than the shortest frame
 	Merged  Seen    `json:"merged_by_offload"`
 	NoIPLen Seen    `json:"ip_length_zero"`
+	Damaged Seen    `json:"damaged_ip"` // headers that are cut or contradict themselves
 	Groups  Seen    `json:"multicast_broadcast"`
 	Control Seen    `json:"link_control"` // that bridges keep: LLDP, STP, LACP, pause
 }
@@ -44,10 +45,11 @@ type Link struct {
 	Packets int64  `json:"packets"`
 }
 
-// Sizes are the lengths of frames.
+// Sizes are the lengths of frames on the wire, also of those that get an Ethernet header.
 type Sizes struct {
 	Min     int      `json:"min_bytes"`
 	Max     int      `json:"max_bytes"`
+	Mean    *float64 `json:"mean_bytes"` // nil: some have no Ethernet header yet
 	Buckets []Bucket `json:"buckets"`
 }
 
@@ -68,7 +70,8 @@ type Count struct {
 type Flows struct {
 	TCP      int64   `json:"tcp"`
 	TwoSided int64   `json:"tcp_two_sided"` // of these, of how many both sides are there
-	Opened   int64   `json:"tcp_opened"`    // of these, how many begin with a SYN
+	Opened   int64   `json:"tcp_opened"`    // of these, how many have a SYN
+	AtLeast  bool    `json:"at_least"`      // there are more: not all could be told apart
 	Kinds    []Count `json:"kinds"`         // all flows by kind, TCP too; Packets counts flows
 }
 

@@ -33,6 +33,7 @@ type Tally struct {
 	Snapped    Seen   `json:"snapped"`
 	Oversize   Seen   `json:"too_long"`
 	Merged     int64  `json:"too_long_merged_tcp"`         // of the too long ones, what looks like TCP that receive offload merged
+	Trailing   int64  `json:"too_long_by_trailer"`         // of the too long ones, those whose IP packet is not: an FCS may follow it
 	Need       int    `json:"needed_frame_bytes,omitzero"` // longest frame that a port must take to take them all, where tags do not count
 	Groups     Seen   `json:"skipped_multicast"`
 }
@@ -58,7 +59,10 @@ func (k *Check) Add(r *packet.Record) (send bool) {
 	case k.p.MaxFrame > 0 && k.counted(r.Data) > k.p.MaxFrame:
 		t.Oversize.see(k.name, r)
 		t.Need = max(t.Need, k.counted(r.Data))
-		if merged(r.Data) {
+		switch h, ok := packet.Parse(r.Data); {
+		case ok && ip(&h) && h.End-(size-k.counted(r.Data)) <= k.p.MaxFrame:
+			t.Trailing++
+		case merged(r.Data, &h, ok):
 			t.Merged++
 		}
 	case k.skip.Multicast && r.Data[0]&1 != 0:
@@ -79,15 +83,16 @@ func (k *Check) counted(b []byte) int {
 	return len(b)
 }
 
-// merged says whether a long frame is TCP, of which no wire carries such frames; where the card was to cut it the length of its
-// IP packet may be 0.
-func merged(b []byte) bool {
-	h, ok := packet.Parse(b)
+// merged says whether a long frame, of which Parse said h and ok, is TCP; where the card was to cut it the length of its IP packet
+// may be 0.
+func merged(b []byte, h *packet.Headers, ok bool) bool {
 	if !ok && h.Type == packet.TypeIPv4 && len(b) >= h.L3+20 {
 		return binary.BigEndian.Uint16(b[h.L3+2:]) == 0 && b[h.L3+9] == packet.ProtoTCP
 	}
-	return ok && (h.Type == packet.TypeIPv4 || h.Type == packet.TypeIPv6) && h.Proto == packet.ProtoTCP && !h.Fragment
+	return ok && ip(h) && h.Proto == packet.ProtoTCP && !h.Fragment
 }
+
+func ip(h *packet.Headers) bool { return h.Type == packet.TypeIPv4 || h.Type == packet.TypeIPv6 }
 
 // Tally is what was seen so far.
 func (k *Check) Tally() Tally { return k.t }

@@ -27,6 +27,12 @@ func tcp(size, length int) []byte {
 	return b
 }
 
+// tagged is the same with an 802.1Q tag.
+func tagged(size, length int) []byte {
+	b := tcp(size-4, length)
+	return slices.Concat(b[:12], []byte{0x81, 0, 0, 7}, b[12:])
+}
+
 // check looks at records numbered from 1, whose wire length is that of their data where it is 0.
 func check(p preflight.Port, skip preflight.Skips, records ...packet.Record) (k *preflight.Check, sent []int64) {
 	k = preflight.NewCheck(func(file uint16) string { return []string{"prod.pcapng", "more.pcap"}[file] }, p, skip)
@@ -80,6 +86,14 @@ func TestCheck(t *testing.T) {
 		{"some merged TCP, longer than any MTU", eth2(), preflight.Skips{}, []packet.Record{long, merged, {Data: frame(65550, 8, 0)}}, nil,
 			"prod.pcapng record 1: 4410 bytes, eth2 takes 1514 (MTU 1500); 3 of 3 records are too long, 1 of them TCP that receive offload merged. " +
 				"--resegment, or --skip-oversize"},
+		{"an FCS behind the packet", eth2(), preflight.Skips{}, []packet.Record{{Data: tcp(1518, 1500)}, {Data: tcp(1516, 1496)}}, nil,
+			"prod.pcapng record 1: 1518 bytes, eth2 takes 1514 (MTU 1500); 2 of 2 records are too long, by what follows their IP packet (an FCS?). " +
+				"--cut 1518, ip link set eth2 mtu 1504, or --skip-oversize"},
+		{"an FCS behind a VLAN tag's packet", eth2(), preflight.Skips{}, []packet.Record{{Data: tagged(1522, 1500)}}, nil,
+			"prod.pcapng record 1: 1522 bytes, eth2 takes 1514 (MTU 1500); 1 of 1 records are too long, by what follows their IP packet (an FCS?). " +
+				"--cut 1518, ip link set eth2 mtu 1504, or --skip-oversize"},
+		{"an FCS and others", sim, preflight.Skips{}, []packet.Record{{Data: tcp(1518, 1500)}, long}, nil,
+			"prod.pcapng record 1: 1518 bytes, sim:wire/a takes 1514 (MTU 1500); 2 of 2 records are too long. To leave them out: --skip-oversize"},
 		{"MTU unknown", preflight.Port{Name: "x", Backend: "mem", MaxFrame: 100}, preflight.Skips{}, []packet.Record{{Data: frame(101, 8, 0)}}, nil,
 			"prod.pcapng record 1: 101 bytes, x takes 100; 1 of 1 records are too long. To leave them out: --skip-oversize"},
 		{"a VLAN tag does not count", eth2(), preflight.Skips{}, []packet.Record{{Data: frame(1518, 0x81, 0)}, {Data: frame(1519, 0x81, 0)}}, []int64{1},

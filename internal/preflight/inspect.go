@@ -59,18 +59,14 @@ func JSON(w io.Writer, i Inspection) error {
 		Type string `json:"type"`
 		V    int    `json:"v"`
 		Capture
-		MeanBytes *float64   `json:"mean_bytes"`
-		MeanBps   *float64   `json:"mean_wire_bps"`
-		MeanPps   *float64   `json:"mean_pps"`
-		Memory    int64      `json:"memory_bytes"`
-		Machine   *int64     `json:"machine_memory_bytes"`
-		Findings  []Finding  `json:"findings"`
-		Ports     []jsonPort `json:"ports"`
+		MeanBps  *float64   `json:"mean_wire_bps"`
+		MeanPps  *float64   `json:"mean_pps"`
+		Memory   int64      `json:"memory_bytes"`
+		Machine  *int64     `json:"machine_memory_bytes"`
+		Findings []Finding  `json:"findings"`
+		Ports    []jsonPort `json:"ports"`
 	}{Type: "inspect", V: Version, Capture: c.listed(), MeanBps: some(float64(bps)), MeanPps: some(float64(pps)), Memory: i.Memory,
 		Machine: some(i.Machine), Findings: list(i.Findings), Ports: []jsonPort{}}
-	if c.Packets > 0 {
-		line.MeanBytes = new(float64(c.Bytes) / float64(c.Packets))
-	}
 	for _, p := range i.Ports {
 		line.Ports = append(line.Ports, p.json())
 	}

@@ -67,12 +67,16 @@ func TestJudge(t *testing.T) {
 		{"runts", func(c *C, _ *P, _ *O) { c.Runts = seen(51, 1, 34) }, preflight.Note, "padded",
 			"prod.pcapng record 1: 34 bytes; 51 of 1000 records are shorter than 60 bytes: the wire pads them"},
 		{"merged", func(c *C, _ *P, _ *O) { c.Merged = seen(312, 12, 4410) }, preflight.Warn, "merged",
-			"prod.pcapng record 12: 4410 bytes of TCP; 312 of 1000 records are segments that receive offload merged. --resegment cuts them into segments again"},
+			"prod.pcapng record 12: 4410 bytes of TCP; 312 of 1000 records are longer than an MTU of 1500 allows: receive offload merged segments, " +
+				"or the MTU was larger. --resegment makes segments of them"},
 		{"merged, to be cut", func(c *C, _ *P, o *O) { c.Merged, o.Resegment = seen(312, 12, 4410), true }, preflight.Note, "merged",
-			"prod.pcapng record 12: 4410 bytes of TCP; 312 of 1000 records are segments that receive offload merged: cut into segments again"},
+			"prod.pcapng record 12: 4410 bytes of TCP; 312 of 1000 records are longer than an MTU of 1500 allows: receive offload merged segments, " +
+				"or the MTU was larger: made segments of what the port takes"},
 		{"IP length 0", func(c *C, _ *P, _ *O) { c.NoIPLen = seen(1, 1, 2030) }, preflight.Warn, "ip_length_zero",
-			"prod.pcapng record 1: IP length 0; 1 of 1000 records are so: captured before the card cut it into segments. Devices drop such packets; " +
-				"capture behind the card, or with ethtool -K NAME tso off"},
+			"prod.pcapng record 1: IP length 0; 1 of 1000 records are so: captured before the card made segments of it: a device drops such packets. " +
+				"--resegment makes segments of them"},
+		{"damaged", func(c *C, _ *P, _ *O) { c.Damaged = seen(3, 8, 60) }, preflight.Warn, "damaged",
+			"prod.pcapng record 8: the headers of its IP packet are cut or contradict themselves; 3 of 1000 records are so: a device drops them"},
 		{"checksums", func(c *C, _ *P, _ *O) {
 			c.Wrong = []preflight.Wrong{{"IPv4", preflight.Seen{}}, {"TCP", seen(312, 4, 60)}}
 		}, preflight.Warn, "checksum_tcp",
@@ -115,6 +119,8 @@ func TestJudge(t *testing.T) {
 		{"no times, a rate", func(c *C, _ *P, o *O) {
 			c.Times, o.Load = preflight.Times{Untimed: 1000}, units.Rate{Value: 1e9}
 		}, preflight.Note, "untimed", "prod.pcapng: its packets carry no times to replay; give a rate (-b 1G)"},
+		{"one time", func(c *C, _ *P, o *O) { c.Times, o.Load = preflight.Times{First: new(int64(1))}, x1 }, preflight.Refuse, "untimed",
+			"prod.pcapng: no time passes between its packets: there is no pace to replay; give a rate (-b 1G)"},
 		{"one packet once", func(c *C, _ *P, o *O) {
 			c.Packets, c.Tagged, c.Times, o.Load = 1, preflight.Tagged{Auto: 1, Always: 1}, preflight.Times{First: new(int64(1))}, x1
 		}, 0, "", ""},

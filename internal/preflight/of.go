@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -9,6 +10,7 @@ import (
 	"loadtest/internal/timeline"
 	"loadtest/packet"
 	"loadtest/pcap"
+	"loadtest/units"
 )
 
 // A Read is a source that was read once.
@@ -35,29 +37,19 @@ func Of(r Read) Capture {
 		return to
 	}
 	c := Capture{Name: r.Name, Cut: r.Cut, Packets: s.Packets, Bytes: s.Bytes, WireBytes: s.WireBytes, WireBits: s.WireBits,
-		Sizes: Sizes{Min: s.Sizes.Min, Max: s.Sizes.Max}, Kinds: kinds(s), Apart: []Count{{"VLAN-tagged", s.Tagged}, {"fragments", s.Fragments}},
+		Sizes: sizes(s), Kinds: kinds(s), Apart: []Count{{"IPv4", s.IPv4}, {"IPv6", s.IPv6}, {"VLAN-tagged", s.Tagged}, {"fragments", s.Fragments}},
 		Tagged:  Tagged{Auto: s.Taggable.Auto, Always: s.Taggable.Always},
 		Wrong:   []Wrong{{"IPv4", seen(s.WrongIPv4)}, {"TCP", seen(s.WrongTCP)}, {"UDP", seen(s.WrongUDP)}},
 		Snapped: seen(s.Snapped), Short: seen(s.Short), Runts: seen(s.Runts), Merged: seen(s.Merged), NoIPLen: seen(s.NoIPLength),
-		Groups: seen(s.Multicast), Control: seen(s.Control)}
-	if b := seen(s.Broadcast); b.Packets > 0 {
-		if c.Groups.Packets == 0 || b.First.Record < c.Groups.First.Record {
-			c.Groups.First, c.Groups.Size, c.Groups.Wire = b.First, b.Size, b.Wire
-		}
-		c.Groups.Packets += b.Packets
-		c.Groups.Longest = max(c.Groups.Longest, b.Longest)
-	}
+		Damaged: seen(s.Damaged), Groups: seen(both(s.Multicast, s.Broadcast)), Control: seen(s.Control)}
 	for _, i := range r.Infos {
 		c.format(i)
 	}
 	for _, l := range s.Links {
 		c.Links = append(c.Links, Link{l.Type, l.Name, l.Packets})
 	}
-	for _, b := range s.Sizes.Buckets {
-		c.Sizes.Buckets = append(c.Sizes.Buckets, Bucket{b.From, b.To, b.Packets})
-	}
 	c.Times = times(r)
-	c.Flows = Flows{TCP: s.Flows.TCP, TwoSided: s.Flows.TwoSided, Opened: s.Flows.Opened,
+	c.Flows = Flows{TCP: s.Flows.TCP, TwoSided: s.Flows.TwoSided, Opened: s.Flows.Opened, AtLeast: s.Flows.AtLeast,
 		Kinds: []Count{{"TCP", s.Flows.TCP}, {"UDP", s.Flows.UDP}, {"ICMP", s.Flows.ICMP}, {"other IP", s.Flows.Other}}}
 	if d := r.Sides; d != nil {
 		c.Sides = &Sides{Rule: r.Rule, Client: d.Client, Server: d.Server}
@@ -68,9 +60,36 @@ func Of(r Read) Capture {
 	return c
 }
 
+// both are what is true of either.
+func both(a, b survey.Seen) survey.Seen {
+	if a.Packets == 0 || b.Packets > 0 && cmp.Or(cmp.Compare(b.First.File, a.First.File), cmp.Compare(b.First.Number, a.First.Number)) < 0 {
+		a, b = b, a
+	}
+	a.Packets += b.Packets
+	a.Longest = max(a.Longest, b.Longest)
+	return a
+}
+
+// sizes are lengths without FCS, as captures have them.
+func sizes(s *survey.Survey) Sizes {
+	to := Sizes{Min: s.Sizes.Min, Max: s.Sizes.Max}
+	if s.Packets > 0 && s.Foreign() == 0 {
+		to.Mean = &s.Sizes.Mean
+	}
+	for _, b := range s.Sizes.Buckets {
+		from, end := max(0, b.From-units.FCS), b.To-units.FCS
+		if b.To == 0 {
+			end = max(from, s.Sizes.Max)
+		}
+		to.Buckets = append(to.Buckets, Bucket{from, end, b.Packets})
+	}
+	return to
+}
+
 // kinds are what the packets are, each once.
 func kinds(s *survey.Survey) []Count {
-	all := []Count{{"TCP", s.TCP}, {"UDP", s.UDP}, {"ICMP", s.ICMP}, {"other IP", s.OtherIP}, {"damaged IP", s.Damaged.Packets}}
+	transport := s.TCP + s.UDP + s.ICMP + s.OtherIP
+	all := []Count{{"TCP", s.TCP}, {"UDP", s.UDP}, {"ICMP", s.ICMP}, {"other IP", s.OtherIP}, {"damaged IP", s.IPv4 + s.IPv6 - transport}}
 	for _, k := range s.NonIP {
 		all = append(all, Count{k.Kind, k.Packets})
 	}

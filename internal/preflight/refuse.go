@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"loadtest/packet"
+	"loadtest/units"
 )
 
 // findings are what the records alone say, in the order of the checks. cut says that what receive offload merged was cut already.
@@ -84,26 +85,30 @@ func (t *Tally) oversize(p Port, skip Skips, cut bool) string {
 		return text + " and are left out"
 	}
 	var ways []string
+	switch {
+	case t.Trailing == s.Packets:
+		text += ", by what follows their IP packet (an FCS?)"
+		ways = append(ways, fmt.Sprintf("--cut %d", p.MaxFrame+units.FCS))
+	case t.Merged == s.Packets && !cut:
+		text += ", TCP that receive offload merged"
+	case t.Merged > 0 && !cut:
+		text += fmt.Sprintf(", %d of them TCP that receive offload merged", t.Merged)
+	}
 	if t.Merged > 0 && !cut {
 		ways = append(ways, "--resegment")
 	}
 	if w := p.widen(t.Need); w != "" {
 		ways = append(ways, w)
 	}
-	if !skip.Made {
-		ways = append(ways, "--skip-oversize")
-	}
 	switch {
-	case len(ways) == 0:
+	case skip.Made && len(ways) == 0:
 		return text
-	case t.Merged == s.Packets && !cut:
-		text += ", TCP that receive offload merged"
-	case t.Merged > 0 && !cut:
-		text += fmt.Sprintf(", %d of them TCP that receive offload merged", t.Merged)
-	case len(ways) == 1 && !skip.Made:
+	case skip.Made:
+		return text + ". " + either(ways)
+	case len(ways) == 0:
 		return text + ". To leave them out: --skip-oversize"
 	}
-	return text + ". " + either(ways)
+	return text + ". " + either(append(ways, "--skip-oversize"))
 }
 
 // either joins ways out: a, b, or c.

@@ -171,7 +171,11 @@ func (c *Capture) sizes(b *strings.Builder) {
 		row(b, "sizes", fmt.Sprintf("all %d B without FCS", s.Min))
 		return
 	}
-	row(b, "sizes", fmt.Sprintf("%d to %d B, mean %.4g B, without FCS", s.Min, s.Max, float64(c.Bytes)/float64(c.Packets)))
+	mean := ""
+	if s.Mean != nil {
+		mean = fmt.Sprintf(", mean %.4g B", *s.Mean)
+	}
+	row(b, "sizes", fmt.Sprintf("%d to %d B%s, without FCS", s.Min, s.Max, mean))
 	most, number, width := int64(0), 0, 0
 	for _, k := range s.Buckets {
 		most = max(most, k.Packets)
@@ -208,9 +212,12 @@ func (f *Flows) text() string {
 		}
 		text := fmt.Sprintf("%d %s", k.Packets, k.Kind)
 		if k.Kind == "TCP" {
-			text += fmt.Sprintf(" (%d with both sides, %d from their SYN on)", f.TwoSided, f.Opened)
+			text += fmt.Sprintf(" (%d with both sides, %d with their SYN)", f.TwoSided, f.Opened)
 		}
 		words = append(words, text)
+	}
+	if f.AtLeast && words != nil {
+		return "at least " + strings.Join(words, ", ")
 	}
 	return strings.Join(words, ", ")
 }

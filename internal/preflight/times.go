@@ -71,7 +71,11 @@ func (j *judge) times() {
 		if l == Warn {
 			l = Refuse
 		}
-		j.add(l, "untimed", "%s: its packets carry no times to replay; give a rate (-b 1G)", c.Name)
+		why := "its packets carry no times to replay"
+		if t.First != nil {
+			why = "no time passes between its packets: there is no pace to replay"
+		}
+		j.add(l, "untimed", "%s: %s; give a rate (-b 1G)", c.Name, why)
 		return
 	}
 	if t.Untimed > 0 {

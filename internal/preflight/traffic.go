@@ -85,16 +85,21 @@ func grouped(skipped bool) string {
 // offload is about packets that no wire ever had.
 func (j *judge) offload() {
 	c, o := &j.c, j.o
-	help := ". --resegment cuts them into segments again"
+	help := ". --resegment makes segments of them"
 	if o.Resegment {
-		help = ": cut into segments again"
+		help = ": made segments of what the port takes"
 	}
 	if s := c.Merged; s.Packets > 0 {
-		j.add(unless(o.Resegment), "merged", "%v: %d bytes of TCP; %s that receive offload merged%s", s.First, s.Size, are(s.Packets, c.Packets, "segments"), help).at(s)
+		j.add(unless(o.Resegment), "merged", "%v: %d bytes of TCP; %s: receive offload merged segments, or the MTU was larger%s",
+			s.First, s.Size, are(s.Packets, c.Packets, "longer than an MTU of 1500 allows"), help).at(s)
 	}
 	if s := c.NoIPLen; s.Packets > 0 {
-		j.add(Warn, "ip_length_zero", "%v: IP length 0; %s: captured before the card cut it into segments. Devices drop such packets; capture behind the card, "+
-			"or with ethtool -K NAME tso off", s.First, are(s.Packets, c.Packets, "so")).at(s)
+		j.add(unless(o.Resegment), "ip_length_zero", "%v: IP length 0; %s: captured before the card made segments of it: a device drops such packets%s",
+			s.First, are(s.Packets, c.Packets, "so"), help).at(s)
+	}
+	if s := c.Damaged; s.Packets > 0 {
+		j.add(Warn, "damaged", "%v: the headers of its IP packet are cut or contradict themselves; %s: a device drops them", s.First,
+			are(s.Packets, c.Packets, "so")).at(s)
 	}
 }
 
