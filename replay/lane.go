@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"sync/atomic"
 
 	"loadtest/internal/pace"
+	"loadtest/internal/preflight"
 	"loadtest/internal/tally"
 	"loadtest/nic"
 	"loadtest/packet"
@@ -58,47 +58,21 @@ type lane struct {
 // A departure is when a packet left and when it was due, both since start.
 type departure struct{ at, due int64 }
 
-// Sendable says whether every packet of a stream can leave through the port as it is.
-func Sendable(s Stream, port nic.Info) error {
+// sendable says whether every packet of a stream can leave through the port as it is.
+func sendable(s Stream, port nic.Info) error {
 	if s.Packets.Len() == 0 {
 		return fmt.Errorf("%s holds no packets: nothing to send for stream %s", s.Source, s.Name)
 	}
-	if s.Packets.Link > 1 {
-		return fmt.Errorf("%s has no Ethernet header (link type %d); only Ethernet captures (1) can be sent", s.Source, s.Packets.Link)
+	check := preflight.NewCheck(func(uint16) string { return s.Source }, preflight.PortOf(port), preflight.Skips{Made: true})
+	r, err := s.Packets.Open()
+	if err != nil {
+		return err
 	}
-	long, first, longest := 0, 0, 0
-	for i := range s.Packets.Len() {
-		size := s.Packets.Size(i)
-		switch {
-		case size < packet.EtherLen:
-			return fmt.Errorf("%s record %d: %d bytes are no Ethernet frame", s.Source, i+1, size)
-		case s.Packets.Wire(i) > size:
-			return fmt.Errorf("%s record %d was captured short: %d of %d bytes; %d of %d records are. Capture again with the full length (tcpdump -s 0)",
-				s.Source, i+1, size, s.Packets.Wire(i), s.Packets.Snapped(), s.Packets.Len())
-		case port.MaxFrame > 0 && size > port.MaxFrame:
-			if long++; long == 1 {
-				first = i
-			}
-			longest = max(longest, size)
-		}
+	var rec packet.Record
+	for r.Next(&rec) == nil {
+		check.Add(&rec)
 	}
-	if long > 0 {
-		return fmt.Errorf("%s record %d: %d bytes, %s takes %d (MTU %d); %d of %d records are too long%s",
-			s.Source, first+1, s.Packets.Size(first), port.Name, port.MaxFrame, port.MTU, long, s.Packets.Len(), widen(port, longest))
-	}
-	return nil
-}
-
-// widen is how to give a port of the kernel a larger MTU.
-func widen(port nic.Info, frame int) string {
-	if port.Backend != "afpacket" {
-		return ""
-	}
-	name, netns, ok := strings.Cut(strings.TrimPrefix(port.Name, "afpacket:"), "@")
-	if ok {
-		netns = "-n " + netns + " "
-	}
-	return fmt.Sprintf(". ip %slink set %s mtu %d", netns, name, frame-packet.EtherLen)
+	return check.Err()
 }
 
 func newLane(s Stream, id uint8, o Options, own bool) *lane {

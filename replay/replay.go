@@ -114,7 +114,7 @@ func New(o Options) (*Runner, error) {
 		if !ok {
 			return nil, fmt.Errorf("stream %s: no port %q", s.Name, s.TX)
 		}
-		if err := Sendable(s, tx.Info); err != nil {
+		if err := sendable(s, tx.Info); err != nil {
 			return nil, err
 		}
 		own := !slices.ContainsFunc(o.Streams[:i], func(t Stream) bool { return t.Packets == s.Packets })

@@ -133,14 +133,18 @@ func (f *inspect) inspection(file string, ports []string, infos map[string]nic.I
 			return i, usageError{err}
 		}
 		rules.MACs = f.fixed(name, infos[name].MAC)
-		w := &route{from: c.line, rules: rules, check: func() *preflight.Check { return preflight.NewCheck(c.file, portOf(infos[name]), f.skips()) }}
+		w := &route{from: c.line, rules: rules, check: func() *preflight.Check { return preflight.NewCheck(c.file, preflight.PortOf(infos[name]), f.skips()) }}
 		tally, err := w.tally()
 		if err != nil {
 			return i, usagef("%s: %w", c.name, err)
 		}
-		all, tallies = append(all, portOf(infos[name])), append(tallies, tally)
+		all, tallies = append(all, preflight.PortOf(infos[name])), append(tallies, tally)
 	}
-	return preflight.Inspect(c.facts(rule, sides), all, tallies, f.options(f.rate, f.tag)), nil
+	rate := f.rate
+	if rate == (units.Rate{}) {
+		rate = units.Rate{Kind: units.Factor, Value: 1}
+	}
+	return preflight.Inspect(c.facts(rule, sides), all, tallies, f.options(rate, f.tag)), nil
 }
 
 // fixed are the MAC addresses that flags give what leaves through a port, as far as they are known before anybody is asked.

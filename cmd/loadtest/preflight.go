@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"loadtest/internal/preflight"
@@ -21,12 +22,14 @@ func (s *session) preflight(st *stream) error {
 		if o.Load = s.rate; o.Load == (units.Rate{}) {
 			o.Load = units.Rate{Kind: units.Factor, Value: st.weight()}
 		}
-		o.Duration = s.duration
+		if o.Duration = s.duration; o.Duration == 0 && s.timed(s.command.Flags()) {
+			o.Duration = math.MaxInt64 // until Ctrl-C
+		}
 		if o.Loops == 0 && !s.timed(s.command.Flags()) {
 			o.Loops = 1
 		}
 	}
-	port := portOf(s.devices[st.tx].Info)
+	port := preflight.PortOf(s.devices[st.tx].Info)
 	port.UpKnown, port.Merges = false, false // links are waited for; where packets come back is another port
 	rule, sides := "", st.way.sides
 	if sides != nil {
@@ -34,7 +37,7 @@ func (s *session) preflight(st *stream) error {
 	}
 	facts := st.capture.facts(rule, sides)
 	found := preflight.Judge(facts, port, st.tally, o)
-	if back := portOf(s.devices[st.rx].Info); back.Merges {
+	if back := preflight.PortOf(s.devices[st.rx].Info); back.Merges {
 		found = append(found, slices.DeleteFunc(preflight.Judge(facts, back, st.tally, o), func(f preflight.Finding) bool { return f.Kind != "port_merges" })...)
 	}
 	for _, f := range found {

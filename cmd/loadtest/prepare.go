@@ -164,7 +164,7 @@ func (s *session) route(st *stream) (err error) {
 	}
 	skips := s.skips()
 	skips.Made = st.made != nil
-	st.way = &route{rules: rules, check: func() *preflight.Check { return preflight.NewCheck(st.file, portOf(port), skips) }}
+	st.way = &route{rules: rules, check: func() *preflight.Check { return preflight.NewCheck(st.file, preflight.PortOf(port), skips) }}
 	if len(s.vary) > 0 {
 		if st.way.mark, err = s.marks(st); err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 
 	"loadtest/internal/preflight"
 	"loadtest/internal/split"
-	"loadtest/nic"
 	"loadtest/packet"
 	"loadtest/packet/rewrite"
 )
@@ -89,10 +88,4 @@ func (r *route) tally() (preflight.Tally, error) {
 			return preflight.Tally{}, err
 		}
 	}
-}
-
-// portOf is a port as a check knows it.
-func portOf(i nic.Info) preflight.Port {
-	return preflight.Port{Name: i.Name, Backend: i.Backend, Driver: i.Driver, Mode: i.Mode, Up: !i.Down, UpKnown: i.Backend == "afpacket",
-		MTU: i.MTU, MaxFrame: i.MaxFrame, LineRate: i.LineRate, Merges: i.Merges}
 }

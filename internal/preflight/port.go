@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"loadtest/nic"
 	"loadtest/packet"
 	"loadtest/units"
 )
@@ -18,6 +19,13 @@ type Port struct {
 	LineRate    units.BitRate    // 0: unknown
 	MostPPS     units.PacketRate // that its backend is known to send; 0: unknown
 	Merges      bool             // it hands up several TCP segments as one (GRO, LRO)
+}
+
+// PortOf is what a device says about itself. Whether its link is up only the kernel's ports tell.
+func PortOf(i nic.Info) Port {
+	p := Port{Name: i.Name, Backend: i.Backend, Driver: i.Driver, Mode: i.Mode, Up: !i.Down, MTU: i.MTU, MaxFrame: i.MaxFrame, LineRate: i.LineRate, Merges: i.Merges}
+	p.UpKnown = p.kernel()
+	return p
 }
 
 // kernel says whether the port is one of the system's interfaces, which ip and ethtool know.

@@ -37,6 +37,9 @@ func (s *Survey) frame(r *packet.Record, b []byte, wire int) {
 		return
 	}
 	s.ip(r, b, &h, ok)
+	if ok { // without what follows the packet, as an FCS
+		wire = min(wire, h.End-h.L3+packet.EtherLen)
+	}
 	if h.Proto == packet.ProtoTCP && !h.Fragment && wire > mostFrame {
 		s.Merged.see(r)
 	}
