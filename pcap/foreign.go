@@ -58,7 +58,8 @@ func isERF(b []byte) bool {
 	seconds := int64(binary.LittleEndian.Uint32(b[4:]))
 	typ, length := b[8]&0x7f, binary.BigEndian.Uint16(b[10:])
 	y := time.Unix(seconds, 0).UTC().Year()
-	return y >= 1990 && y < 2100 && typ >= 1 && typ <= 28 && length >= 16
+	lost := binary.BigEndian.Uint16(b[12:]) // packets before the first record: none
+	return y >= 1990 && y < 2100 && typ >= 1 && typ <= 28 && length >= 16 && lost == 0
 }
 
 // isText reports whether all bytes are printable; the last character may be cut.

@@ -134,7 +134,8 @@ func (f *inspect) inspection(file string, ports []string, infos map[string]nic.I
 		}
 		rules.MACs = f.fixed(name, infos[name].MAC)
 		w := &route{from: c.line, rules: rules, check: func() *preflight.Check { return preflight.NewCheck(c.file, preflight.PortOf(infos[name]), f.skips()) }}
-		tally, err := w.tally()
+		raw := c.survey.Foreign() > packet.LinkEthernet && (!rules.SetDst || !rules.SetSrc || c.survey.Unreadable.Packets > 0)
+		tally, err := w.tally(raw)
 		if err != nil {
 			return i, usagef("%s: %w", c.name, err)
 		}

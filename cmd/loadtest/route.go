@@ -73,19 +73,24 @@ func (m *marked) Next(rec *packet.Record) error {
 	return err
 }
 
-// tally goes along the route once, and says what would become of the records.
-func (r *route) tally() (preflight.Tally, error) {
-	in, err := r.open()
+// tally goes along the route once, and says what would become of the records; raw: as they are, where they have no way to the port.
+func (r *route) tally(raw bool) (preflight.Tally, error) {
+	check := r.check()
+	in, err := r.from.Open()
 	if err != nil {
 		return preflight.Tally{}, err
+	}
+	if !raw {
+		in = r.rules.Reader(in)
 	}
 	defer in.Close()
 	var rec packet.Record
 	for {
 		if err := in.Next(&rec); err == io.EOF {
-			return in.check.Tally(), nil
+			return check.Tally(), nil
 		} else if err != nil {
 			return preflight.Tally{}, err
 		}
+		check.Add(&rec)
 	}
 }

@@ -66,6 +66,10 @@ func (j *judge) times() {
 	if factor > 0 {
 		level = Warn
 	}
+	if s := t.Back; s.Packets > 0 {
+		j.add(level, "time_back", "%v: time goes back, by %s at most; %s: they leave right behind the packet before them", s.First, delay(t.BackMost),
+			are(s.Packets, c.Packets, "early")).at(s)
+	}
 	if c.Packets > 0 && !c.timed() && (c.Packets > 1 || o.Loops != 1) {
 		l := level
 		if l == Warn {
@@ -80,10 +84,6 @@ func (j *judge) times() {
 	}
 	if t.Untimed > 0 {
 		j.add(level, "partly_untimed", "%s: %d of %d packets have no time: each leaves right behind the one before it", c.Name, t.Untimed, c.Packets)
-	}
-	if s := t.Back; s.Packets > 0 {
-		j.add(level, "time_back", "%v: time goes back, by %s at most; %s: they leave right behind the packet before them", s.First, delay(t.BackMost),
-			are(s.Packets, c.Packets, "early")).at(s)
 	}
 	switch {
 	case t.Longest == nil || t.LongestAt == nil:
