@@ -48,8 +48,11 @@ func TestRealTime(t *testing.T) {
 			var last int64
 			res, err := r.Run(ctx, trial.Spec{Unit: trial.Packets, Load: []trial.Point{{Load: tt.load}}, Duration: tt.d, Interval: 10 * time.Millisecond},
 				func(s trial.Sample) {
-					n := s.Streams[0].Sent
-					if samples.Add(1) >= 3 && tt.end != nil && n > 0 {
+					n, least := s.Streams[0].Sent, int64(math.MaxInt64)
+					for _, p := range s.Streams {
+						least = min(least, p.Sent)
+					}
+					if samples.Add(1) >= 3 && tt.end != nil && least > 0 {
 						cancel(tt.end)
 					}
 					if len(s.Streams) != 3 || n < last {
