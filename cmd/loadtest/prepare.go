@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"loadtest/internal/gen"
 	"loadtest/internal/host"
@@ -229,7 +230,7 @@ func (s *session) collect(st *stream) error {
 	}
 	defer r.Close()
 	store := &packet.Store{Link: packet.LinkEthernet}
-	st.figures, st.untagged, st.server = figures{}, &replay.Untagged{}, nil
+	st.figures, st.untagged, st.server, st.varied = figures{}, &replay.Untagged{}, nil, make([]int64, len(s.vary))
 	if c := st.capture; c != nil && !st.disk {
 		store.Grow(int(c.survey.Packets), int(c.survey.Bytes+8*c.survey.Packets))
 	}
@@ -247,6 +248,11 @@ func (s *session) collect(st *stream) error {
 		f.padded += int64(max(len(rec.Data), units.MinFrame))
 		if packet.TagOffset(rec.Data, s.tag) >= 0 {
 			f.tagged++
+		}
+		for i, v := range s.vary {
+			if _, ok := v.Place(rec.Data, rec.Server); ok {
+				st.varied[i]++
+			}
 		}
 		if st.disk {
 			st.untagged.Add(&rec, s.tag)
@@ -274,6 +280,9 @@ func (s *session) collect(st *stream) error {
 		return fmt.Errorf("%s: nothing in it has another direction", st.from())
 	case st.figures.packets == 0:
 		return fmt.Errorf("%s: all its packets (%d) are skipped: nothing to send for stream %s", st.source, st.skipped.Packets(), st.name)
+	}
+	if i := slices.Index(st.varied, 0); i >= 0 {
+		return fmt.Errorf("--vary %v: no packet of %s has that field", s.vary[i], st.from())
 	}
 	return nil
 }

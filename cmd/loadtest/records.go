@@ -250,6 +250,9 @@ func (s *session) streamRecord(st stream) report.Stream {
 			r.Skipped[why] = n
 		}
 	}
+	for _, n := range st.varied {
+		r.Rewritten["varied"] = max(r.Rewritten["varied"], n)
+	}
 	if c := st.capture; c != nil {
 		r.CapturePackets, r.CaptureBytes = new(c.survey.Packets), new(c.survey.Bytes)
 		for _, p := range c.survey.Times.Peaks { // the shortest is nearly one packet's

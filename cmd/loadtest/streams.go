@@ -35,6 +35,7 @@ type stream struct {
 	disk        bool             // larger than memory
 	untagged    *replay.Untagged // with disk
 	server      []uint64         // with --vary a bit for each of packets: sent by the side that answers
+	varied      []int64          // packets that each --vary changes from pass to pass
 	figures     figures
 	touched     rewrite.Touched
 	skipped     preflight.Skipped

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package packet
-
-func huge([]byte) {}
