@@ -14,6 +14,9 @@ import (
 const (
 	chunkBytes = 4 << 20
 	chunks     = 16
+
+	// ReadAhead is the memory, in bytes, that a stream from disk takes for its packets.
+	ReadAhead = chunks * (chunkBytes + 1<<17)
 )
 
 // A feed reads a lane's packets from disk while they are sent, chunk by chunk, in a thread of its own. What was sent is filled again:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"loadtest/replay"
 	"loadtest/units"
 )
 
@@ -31,9 +32,11 @@ func (s *session) plan(loads string, least, most time.Duration) error {
 		if len(s.each) > 0 {
 			size = "sizes " + s.sizes
 		}
-		fmt.Fprintf(out, "%-8s %s: %s, %d packets, %s, %.3g %% with room for a tag; out of %s, %s%s%s\n", word, st.name, st.from(),
-			st.figures.packets, size, 100*tagged, st.tx, to, st.dryShare(), st.drySkipped())
-		memory += st.packets.Bytes() + perPacket*int64(st.packets.Len()) + laneMemory
+		fmt.Fprintf(out, "%-8s %s: %s, %d packets, %s, %.3g %% with room for a tag; out of %s, %s%s%s%s\n", word, st.name, st.from(),
+			st.figures.packets, size, 100*tagged, st.tx, to, st.dryShare(), st.drySkipped(), st.dryDisk())
+		if memory += st.packets.Bytes() + perPacket*int64(st.packets.Len()) + laneMemory; st.disk {
+			memory += replay.ReadAhead
+		}
 	}
 	fmt.Fprintf(out, "%-8s %s\n", "loads", loads)
 	runs := time.Duration(s.sized())
@@ -66,6 +69,13 @@ func (st *stream) drySkipped() string {
 		return ""
 	}
 	return fmt.Sprintf("; %d packets skipped", n)
+}
+
+func (st *stream) dryDisk() string {
+	if !st.disk {
+		return ""
+	}
+	return "; streams from disk"
 }
 
 // said rounds a time to what one wants to know of it.
