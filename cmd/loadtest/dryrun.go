@@ -15,6 +15,7 @@ func (s *session) plan(loads string, least, most time.Duration) error {
 	if err := s.writeTest(); err != nil {
 		return err
 	}
+	s.warnings()
 	out := s.command.OutOrStdout()
 	memory := int64(0)
 	for i := range s.streams {
