@@ -115,7 +115,7 @@ func (f *feed) run(passes int64) {
 		}
 	}
 	if f.err == nil && w.at != nil {
-		w.at.tail = f.stream.Span*passes - w.last
+		w.at.tail = f.stream.Span*passes + f.stream.Packets.Frame(0).Nanos - f.stream.Epoch - w.last // to where it would be next
 		w.push()
 	}
 	if w.at != nil {
