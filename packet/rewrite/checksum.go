@@ -108,6 +108,9 @@ func (p *ip) right(s int) (uint16, bool) {
 		}
 		n = u
 	}
+	if s+2 > p.l4+n { // of a header that is cut
+		return 0, false
+	}
 	sum := total(p.b[p.l4:s]) + total(p.b[s+2:p.l4+n])
 	if p.proto != packet.ProtoICMP {
 		sum += total(p.addr(src)) + total(p.addr(dst)) + uint64(n) + uint64(p.proto)
