@@ -33,7 +33,7 @@ func newInspect() *cobra.Command {
 		Short: "Show what captures hold, and what ports would do with them",
 		Long: "inspect reads captures and shows packets, sizes, pace, flows, what has room for a tag, and what keeps a PORT from sending them.\n" +
 			"Flags that change packets are heeded. Nothing is opened or sent. Exit code 2: a port would refuse one of them as it is.",
-		Example: "  loadtest inspect office.pcap\n  loadtest inspect office.pcap eth2 -b x10",
+		Example: "  loadtest inspect office.pcap\n  loadtest inspect --split office.pcap eth2 eth3",
 		RunE:    f.run,
 	}
 	fs := c.Flags()
