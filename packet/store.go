@@ -60,7 +60,7 @@ func (s *Store) Grow(packets, bytes int) {
 
 // resize moves all to a block of so many bytes.
 func (s *Store) resize(size int) {
-	block, entries := make([]byte, size), entrySize*s.n
+	block, entries := newBlock(size), entrySize*s.n
 	copy(block, s.block[:s.used])
 	copy(block[size-entries:], s.block[len(s.block)-entries:])
 	s.block = block

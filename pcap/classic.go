@@ -41,6 +41,9 @@ var kinds = map[uint32]kind{
 	0x1c0001ab:  {"pcap of an IXIA", 1000, 4, []head{{"", 16}}},
 }
 
+// aix are the link types of interfaces as AIX numbers them (RFC 1573): its files are of version 2.2, and have times in ns.
+var aix = map[uint32]uint32{6: 1, 9: 6, 24: 0}
+
 // A classic reads a pcap. The snap length of its header is a hint that programs get wrong; each record's own length counts.
 type classic struct {
 	*Reader
@@ -63,6 +66,12 @@ func (r *Reader) beginClassic(o order, k kind) error {
 		return r.head(fmt.Errorf("pcap version %d.%d: want 2.4, or an older 2.x", major, c.minor))
 	}
 	network, snap := o.u32(h[20:]), o.u32(h[16:])
+	if network&0x03ff0000 != 0 {
+		return r.head(fmt.Errorf("link type %#x has bits that mean nothing: want a LINKTYPE_ number below 65536", network))
+	}
+	if link, ok := aix[network]; ok && k.unit == 1000 && c.minor == 2 {
+		k.name, k.heads, c.unit, network = "pcap of AIX", k.heads[:1], 1, link
+	}
 	c.link = known(uint16(network))
 	if network&0x04000000 != 0 {
 		c.fcs = int(network>>28) * 2

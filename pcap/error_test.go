@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -30,6 +29,8 @@ func TestReadErrors(t *testing.T) {
 		{"3 bytes", []byte{0xd4, 0xc3, 0xb2}, "3 bytes are no capture: want pcap or pcapng: unexpected EOF"},
 		{"cut header", head[:10], "a pcap header has 24 bytes, 10 there: unexpected EOF"},
 		{"version", headerOf(be, micros, 543, 0, 1), "pcap version 543.0: want 2.4, or an older 2.x"},
+		{"newer version", headerOf(be, micros, 2, 5, 1), "pcap version 2.5: want 2.4, or an older 2.x"},
+		{"link type", header(le, micros, 0x00010001), "link type 0x10001 has bits that mean nothing: want a LINKTYPE_ number below 65536"},
 		{"cut record header", join(one, plain(le, s0, 0, "abc")[:7]), "packet 2 at byte 43: a record header has 16 bytes, 7 there: unexpected EOF"},
 		{"cut packet", join(one, record(le, s0, 0, 1514, 1514, strings.Repeat("x", 20))), "packet 2 at byte 43: 1514 bytes promised, 20 there: unexpected EOF"},
 		{"lying length", join(one, record(le, s0, 0, 1<<32-1, 3, "abc")), "packet 2 at byte 43: 4294967295 bytes promised: want at most 4194304"},
@@ -88,7 +89,12 @@ func TestForeignFiles(t *testing.T) {
 		{"cut gzip", "\x1f\x8b\x08\x00", "gzip: cut off: unexpected EOF"},
 		{"cut zstd", "\x28\xb5\x2f\xfd", "zstd: cut off: unexpected EOF"},
 		{"xz", "\xfd7zXZ\x00\x00", "a xz file, want pcap or pcapng: unpack it with unxz"},
+		{"bzip2", "BZh9", "a bzip2 file, want pcap or pcapng: unpack it with bunzip2"},
+		{"old modified", "\xcd\x34\xb2\xa1", "a modified pcap (a1b234cd) file, want pcap or pcapng: convert it with the program that wrote it"},
 		{"snoop", "snoop\x00\x00\x00\x00\x00\x00\x02", "a snoop file, want pcap or pcapng: convert it with editcap -F pcapng"},
+		{"btsnoop", "btsnoop\x00\x00\x00\x00\x01", "a btsnoop file, want pcap or pcapng: convert it with editcap -F pcapng"},
+		{"NetXRay", "XCP\x00002.001", "a NetXRay or Sniffer capture file, want pcap or pcapng: convert it with editcap -F pcapng"},
+		{"Network Monitor", "GMBU\x00\x02", "a Network Monitor capture file, want pcap or pcapng: convert it with editcap -F pcapng"},
 		{"erf", string(erf), "looks like an ERF file, want pcap or pcapng: convert it with editcap -F pcapng"},
 		{"text", "interfaces:\n  - eth0\n", `a text file ("interfaces:"), want pcap or pcapng`},
 		{"cut text", "<!DOCTYPE html> \xe2\x82", `a text file ("<!DOCTYPE html> \xe2\x82"), want pcap or pcapng`},
@@ -137,68 +143,3 @@ func TestReaderFails(t *testing.T) {
 type stalled struct{}
 
 func (stalled) Read([]byte) (int, error) { return 0, nil }
-
-// A length is only a promise: nothing is allocated for it until the bytes come.
-func TestLyingLengthsCostNothing(t *testing.T) {
-	for name, file := range map[string][]byte{
-		"pcap":   join(header(le, micros, 1), record(le, s0, 0, 1<<22, 1<<22, "abc")),
-		"pcapng": join(section(le), face(le, 1, 0), le.AppendUint32(le.AppendUint32(nil, 6), 1<<22), make([]byte, 100)),
-		"other":  join(section(le), le.AppendUint32(le.AppendUint32(nil, 9), 1<<31), make([]byte, 100)),
-	} {
-		t.Run(name, func(t *testing.T) {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			_, err := pcap.Read("f", stream{bytes.NewReader(file)})
-			runtime.ReadMemStats(&after)
-			if !errors.Is(err, io.ErrUnexpectedEOF) {
-				t.Errorf("%v, want unexpected EOF", err)
-			}
-			if got := after.TotalAlloc - before.TotalAlloc; got > 2<<20 {
-				t.Errorf("%d bytes allocated, want at most 2 MiB", got)
-			}
-		})
-	}
-}
-
-// Every prefix of a file is an error that says how far it is whole, or, cut between two records, a shorter capture.
-func TestCutAnywhere(t *testing.T) {
-	type part struct {
-		b      []byte
-		packet bool
-	}
-	for name, parts := range map[string][]part{
-		"pcap": {{header(le, micros, 1), false}, {plain(le, s0, 0, "abc"), true}, {plain(le, s0, 0, ""), true}, {plain(le, s0, 0, "defgh"), true}},
-		"pcapng": {{section(be), false}, {face(be, 1, 0, option(be, 9, 9)), false}, {whole(be, 0, 1, "abc"), true}, {block(be, 5, []byte("x")), false},
-			{obsolete(be, 0, 2, 9, "abcd"), true}, {section(le), false}, {face(le, 1, 9), false}, {simple(le, 99, "123456789"), true}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var file []byte
-			for _, p := range parts {
-				file = append(file, p.b...)
-			}
-			start, number, whole := 0, 0, 0 // of the part that byte n is in
-			for n := range len(file) + 1 {
-				if n == start+len(parts[number].b) {
-					if parts[number].packet {
-						whole++
-					}
-					start, number = n, min(number+1, len(parts)-1)
-				}
-				s, err := readBoth(t, "f", file[:n])
-				if n == start && n > 0 {
-					if err != nil || s.Len() != whole {
-						t.Fatalf("cut at %d, between records: %v, want %d packets", n, err, whole)
-					}
-					continue
-				}
-				if !errors.Is(err, io.ErrUnexpectedEOF) {
-					t.Fatalf("cut at %d: %v, want unexpected EOF", n, err)
-				}
-				e := pcapError(t, err)
-				if e.Packet != 0 && e.Packet != whole+1 || e.Packet == 0 && number > 0 || e.Offset != int64(start) {
-					t.Fatalf("cut at %d: %v, want packet %d at byte %d", n, err, whole+1, start)
-				}
-			}
-		})
-	}
-}

@@ -18,6 +18,9 @@ const (
 	timeOffset     = 14
 )
 
+// maxName is how much of an interface's name is kept, in bytes.
+const maxName = 64
+
 // A face is an interface that packets of a section were captured at.
 type face struct {
 	link uint16
@@ -38,20 +41,15 @@ func (s *ng) describe(body []byte) error {
 	f := face{link: known(s.u16(body)), snap: s.u32(body[4:])}
 	f.resolution(6)
 	i := Interface{Link: f.link, Snap: int(f.snap), Unit: unit(10, 6)}
+	var seen uint16 // options with low numbers: the first of each counts, as it does for Wireshark
 	for rest := body[8:]; len(rest) > 0; {
 		code, value, next, err := s.option(rest)
-		if err == nil {
-			err = f.option(s.order, code, value)
+		if bit := uint16(1) << (code & 15); err == nil && code < 16 && seen&bit == 0 {
+			seen |= bit
+			err = f.option(s.order, code, value, &i)
 		}
-		switch {
-		case err != nil:
+		if err != nil {
 			return fmt.Errorf("interface %d: %w", len(s.faces), err)
-		case code == interfaceName:
-			i.Name = string(value[:min(len(value), 64)])
-		case code == timeResolution && value[0]&0x80 != 0:
-			i.Unit = unit(2, int(value[0]&0x7f))
-		case code == timeResolution:
-			i.Unit = unit(10, int(value[0]))
 		}
 		rest = next
 	}
@@ -59,29 +57,34 @@ func (s *ng) describe(body []byte) error {
 		return fmt.Errorf("more than %d interfaces in a section", maxFaces)
 	}
 	s.faces = append(s.faces, f)
-	if i.FCS = f.fcs; len(s.info.Interfaces) < maxFaces {
+	if len(s.info.Interfaces) < maxFaces {
 		s.info.Interfaces = append(s.info.Interfaces, i)
 	}
 	return nil
 }
 
-// option takes note of one option of the interface.
-func (f *face) option(o order, code uint16, value []byte) error {
+// option takes note of one option of the interface, and says in i what there is to say of it.
+func (f *face) option(o order, code uint16, value []byte, i *Interface) error {
 	want := map[uint16]int{timeResolution: 1, fcsLength: 1, timeOffset: 8}[code]
-	if want == 0 {
-		return nil
-	}
-	if len(value) != want {
+	if want > 0 && len(value) != want {
 		return fmt.Errorf("option %d of %d bytes: want %d", code, len(value), want)
 	}
 	switch code {
+	case interfaceName:
+		i.Name = string(value[:min(len(value), maxName)])
 	case timeResolution:
 		f.resolution(value[0])
+		base := 10
+		if value[0]&0x80 != 0 {
+			base = 2
+		}
+		i.Unit = unit(base, int(value[0]&0x7f))
 	case fcsLength: // in bits; some take it for bytes, as the draft's own example does
 		f.fcs = int(value[0])
 		if f.fcs >= 8 {
 			f.fcs /= 8
 		}
+		i.FCS = f.fcs
 	case timeOffset:
 		seconds := int64(o.u64(value))
 		if most := int64(math.MaxInt64 / 1_000_000_000); seconds > most || seconds < -most {
@@ -117,11 +120,13 @@ func (f *face) nanos(t uint64) (int64, error) {
 	}
 	low = low>>shift | high<<(64-shift)
 	high >>= shift
-	low /= f.div
-	if high != 0 || low > math.MaxInt64 || f.offset > math.MaxInt64-int64(low) {
+	if f.div > 1 { // a division costs as much as all the rest
+		low /= f.div
+	}
+	if high != 0 || low > uint64(math.MaxInt64)-uint64(f.offset) { // right for an offset below 0 too, as it wraps around
 		return 0, fmt.Errorf("time %d in the interface's units is after the year 2262", t)
 	}
-	return int64(low) + f.offset, nil
+	return int64(low + uint64(f.offset)), nil
 }
 
 // packetFCS looks for the length of the FCS, in bytes, in a packet's options.

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
-
-	"loadtest/packet"
 )
 
 // foreign says what a file that is neither pcap nor pcapng looks like, by its first bytes, and what would be right. packed is what
@@ -17,7 +15,7 @@ func foreign(b []byte, packed string) error {
 	if packed != "" {
 		return fmt.Errorf("in %s: %w", packed, foreign(b, ""))
 	}
-	convert := "convert it with editcap -F pcapng"
+	convert, again := "convert it with editcap -F pcapng", "convert it with the program that wrote it"
 	for _, f := range []struct{ magic, name, right string }{
 		{"\x1f\x8b", "gzip", "unpack it with gunzip"},
 		{"\x28\xb5\x2f\xfd", "zstd", "unpack it with unzstd"},
@@ -26,13 +24,30 @@ func foreign(b []byte, packed string) error {
 		{"\x04\x22\x4d\x18", "lz4", "unpack it with unlz4"},
 		{"PK\x03\x04", "zip", "unpack it with unzip"},
 		{"7z\xbc\xaf\x27\x1c", "7z", "unpack it with 7z x"},
-		{"\xa1\xb2\x34\xcd", "pcap of a Nokia or old SuSE system (a1b234cd)", convert},
-		{"\xcd\x34\xb2\xa1", "pcap of a Nokia or old SuSE system (a1b234cd)", convert},
+		{"LZIP", "lzip", "unpack it with lunzip"},
+		{"\x1f\x9d", "compress (.Z)", "unpack it with uncompress"},
+		{"\xff\x06\x00\x00sNaPpY", "snappy", "unpack it with snzip -d"},
+		{"\xa1\xb2\x34\xcd", "modified pcap (a1b234cd)", again},
+		{"\xcd\x34\xb2\xa1", "modified pcap (a1b234cd)", again},
+		{"\xa1\x2b\x3c\x4d", "pcap of a Navtel system", again},
+		{"\x4d\x3c\x2b\xa1", "pcap of a Navtel system", again},
 		{"snoop\x00\x00\x00", "snoop", convert},
+		{"btsnoop\x00", "btsnoop", convert},
 		{"TRSNIFF data    \x1a", "Sniffer capture", convert},
+		{"XCP\x00", "NetXRay or Sniffer capture", convert},
+		{"VL\x00\x00", "NetXRay or Sniffer capture", convert},
 		{"GMBU", "Network Monitor capture", convert},
 		{"RTSS", "Network Monitor capture", convert},
+		{"ObserverPktBuf", "Network Instruments Observer capture", convert},
+		{"\x7fver", "Savvius Peek capture", convert},
+		{"cpse", "Colasoft Capsa capture", convert},
+		{"\xaa\xaa\xaa\xaa", "InfoVista 5View capture", convert},
+		{"\x05VNF", "Visual Networks capture", convert},
+		{"\x42\xd2\x00\x34\x12\x66\x22\x88", "RADCOM capture", convert},
+		{"\x54\x52\x00\x64\x00", "HP-UX nettl trace", convert},
+		{"\x00\x00\x02\x00\x12\x05\x10\x10", "Tektronix K12 capture", convert},
 		{"iptrace ", "iptrace", convert},
+		{"LPKSHHRH", "journal of systemd", "that has no packets"},
 		{"version https://git-lfs", "pointer of Git LFS", "fetch the file itself with git lfs pull"},
 	} {
 		if bytes.HasPrefix(b, []byte(f.magic)) {
@@ -76,6 +91,3 @@ func isText(b []byte) bool {
 	}
 	return true
 }
-
-// linkName is a link type for a message.
-func linkName(n uint16) string { return fmt.Sprintf("%d (%s)", n, packet.LinkName(n)) }

@@ -1,12 +1,10 @@
 package pcap_test
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -98,48 +96,4 @@ func span(s *packet.Store, length func(int) int) string {
 		return strconv.Itoa(low)
 	}
 	return fmt.Sprintf("%d–%d", low, high)
-}
-
-func TestGoldenTshark(t *testing.T) {
-	folder, all := goldens(t)
-	for _, g := range all {
-		t.Run(g.file, func(t *testing.T) { compareTshark(t, filepath.Join(folder, g.file)) })
-	}
-}
-
-func TestTestdataTshark(t *testing.T) {
-	for _, c := range samples() {
-		if c.name != "sections.pcapng" && c.name != "cut.pcapng" {
-			continue // tshark is slow to start, and the golden captures have the like of the others
-		}
-		t.Run(c.name, func(t *testing.T) { compareTshark(t, filepath.Join(testdata, c.name)) })
-	}
-}
-
-// compareTshark compares lengths and times of each packet; of a cut file, of those before the cut.
-func compareTshark(t *testing.T, path string) {
-	need(t, "tshark")
-	t.Parallel()
-	out, err := exec.Command("tshark", "-n", "-r", path, "-T", "fields", "-E", "separator=,",
-		"-e", "frame.len", "-e", "frame.cap_len", "-e", "frame.time_epoch").Output()
-	s, readErr := pcap.ReadFile(path)
-	if (err == nil) != (readErr == nil) {
-		t.Fatalf("tshark: %v, loadtest: %v", err, readErr)
-	}
-	want, err := csv.NewReader(strings.NewReader(string(out))).ReadAll()
-	must(t, err)
-	if readErr != nil {
-		if n := pcapError(t, readErr).Packet - 1; n != len(want) {
-			t.Errorf("%d whole packets, tshark: %d", n, len(want))
-		}
-		return
-	}
-	var got [][]string
-	for i := range s.Len() {
-		at := s.Frame(i).Nanos
-		got = append(got, []string{strconv.Itoa(s.Wire(i)), strconv.Itoa(s.Size(i)), fmt.Sprintf("%d.%09d", at/1e9, at%1e9)})
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("-tshark +loadtest: %s", d)
-	}
 }

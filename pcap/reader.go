@@ -133,11 +133,11 @@ func (r *Reader) Store() (*packet.Store, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.Link = rec.Link
+		s.Append(rec.Data, rec.Nanos, rec.Wire)
 		if s.Len() == firstPackets && r.size > r.in.off {
 			s.Grow(0, r.room(s))
 		}
-		s.Link = rec.Link
-		s.Append(rec.Data, rec.Nanos, rec.Wire)
 	}
 	if links := s.Links(); len(links) > 0 {
 		s.Link = links[0]
@@ -147,14 +147,21 @@ func (r *Reader) Store() (*packet.Store, error) {
 	return s, nil
 }
 
-// firstPackets tell how much room all of a file takes.
-const firstPackets = 256
+// firstPackets tell how much room all of a small file takes; a large one gets as much as it can take, for to move what was read
+// would cost more than room that is never written to.
+const (
+	firstPackets = 256
+	largeFile    = 64 << 20
+)
 
-// room is what the rest of the file takes if it is like what was read: a pcap record has 16 bytes beside its packet as the store
-// has, and then that is exact; a block of a pcapng has more. Memory that is not written to costs nothing.
+// room is what the rest of the file takes. A pcap record has 16 bytes beside its packet as the store has, which makes that exact; a
+// block of a pcapng has more, and then the rest is taken to be like the beginning.
 func (r *Reader) room(s *packet.Store) int {
-	stored := float64(s.Bytes() + 16*int64(s.Len()))
-	return int(1.02*float64(r.size-r.in.off)*min(1, stored/float64(r.in.off))) + 1<<16
+	left, stored := r.size-r.in.off, s.Bytes()+16*int64(s.Len())
+	if stored+fileHeader >= r.in.off || left >= largeFile {
+		return int(left)
+	}
+	return int(1.02*float64(left)*float64(stored)/float64(r.in.off)) + 1<<10
 }
 
 // Close lets go of the file.

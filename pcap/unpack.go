@@ -18,7 +18,7 @@ const maxWindow = 64 << 20
 // unpack begins to unpack what is packed.
 func (r *Reader) unpack() error {
 	b := r.in.peek(4)
-	packed := io.MultiReader(bytes.NewReader(bytes.Clone(b)), &rest{&r.in, r.in.r, r.in.err})
+	packed := io.MultiReader(bytes.NewReader(bytes.Clone(b)), &rest{r.in.r, r.in.err})
 	var from io.Reader
 	switch {
 	case bytes.HasPrefix(b, []byte("\x1f\x8b")):
@@ -27,7 +27,7 @@ func (r *Reader) unpack() error {
 			return r.head(broken("gzip", err))
 		}
 		from, r.info.Compression = z, "gzip"
-	case bytes.HasPrefix(b, []byte("\x28\xb5\x2f\xfd")), len(b) == 4 && b[0]&0xf0 == 0x50 && string(b[1:]) == "\x2a\x4d\x18": // RFC 8878, 3.1.2
+	case bytes.HasPrefix(b, []byte("\x28\xb5\x2f\xfd")), len(b) >= 4 && b[0]&0xf0 == 0x50 && string(b[1:4]) == "\x2a\x4d\x18": // RFC 8878, 3.1.2
 		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return r.head(broken("zstd", err))
@@ -45,7 +45,6 @@ func (r *Reader) unpack() error {
 
 // rest is what an input has not read yet.
 type rest struct {
-	in  *input
 	r   io.Reader
 	err error
 }
@@ -76,6 +75,8 @@ func broken(name string, err error) error {
 	switch {
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return fmt.Errorf("zstd with a window above %d MiB: unpack it with unzstd --long=31", maxWindow>>20)
+	case errors.Is(err, zstd.ErrUnknownDictionary):
+		return errors.New("zstd with a dictionary: unpack it with unzstd -D")
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return fmt.Errorf("%s: cut off: %w", name, io.ErrUnexpectedEOF)
 	case strings.HasPrefix(err.Error(), name):
