@@ -58,12 +58,6 @@ func (r *Record) Ethernet(buf []byte) ([]byte, error) {
 	return append(buf, r.Data[head:]...), nil
 }
 
-// Ethernet is packet i as an Ethernet frame, as Record.Ethernet makes it; its number is i+1.
-func (s *Store) Ethernet(i int, buf []byte) ([]byte, error) {
-	r := Record{Data: s.Frame(i).Data, Wire: s.Wire(i), Link: s.LinkOf(i), Number: int64(i) + 1}
-	return r.Ethernet(buf)
-}
-
 // linkHeader is the EtherType of a packet and the length of the header that says so; the EtherType is 0 if the packet has a
 // length instead.
 func linkHeader(link uint16, b []byte) (typ uint16, head int, err error) {

@@ -20,6 +20,12 @@ func cooked(link, protocol uint16, data string) []byte {
 	return append(b, data...)
 }
 
+// ethernet is packet i of a store as an Ethernet frame.
+func ethernet(s *packet.Store, i int, buf []byte) ([]byte, error) {
+	r := packet.Record{Data: s.Frame(i).Data, Wire: s.Wire(i), Link: s.LinkOf(i), Number: int64(i) + 1}
+	return r.Ethernet(buf)
+}
+
 func TestEthernet(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -48,7 +54,7 @@ func TestEthernet(t *testing.T) {
 			s := &packet.Store{Link: tt.link}
 			s.Append([]byte("another"), 0, 7)
 			s.Append(tt.record, 0, len(tt.record))
-			got, err := s.Ethernet(1, []byte("leftover of the frame before"))
+			got, err := ethernet(s, 1, []byte("leftover of the frame before"))
 			want := append(binary.BigEndian.AppendUint16(make([]byte, 12), tt.typ), tt.data...)
 			if err != nil || !bytes.Equal(got, want) {
 				t.Errorf("Ethernet = %x, %v; want %x", got, err, want)
@@ -61,7 +67,7 @@ func TestEthernetOfEthernet(t *testing.T) {
 	for _, link := range []uint16{0, 1} {
 		s := filled(3)
 		s.Link = link
-		got, err := s.Ethernet(0, nil)
+		got, err := ethernet(s, 0, nil)
 		if err != nil || &got[0] != &s.Frame(0).Data[0] {
 			t.Errorf("link %d: %x, %v; want the packet itself, not a copy", link, got, err)
 		}
@@ -91,7 +97,7 @@ func TestEthernetErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &packet.Store{Link: tt.link}
 			s.Append(tt.record, 0, len(tt.record))
-			if b, err := s.Ethernet(0, nil); err == nil || err.Error() != tt.want {
+			if b, err := ethernet(s, 0, nil); err == nil || err.Error() != tt.want {
 				t.Errorf("Ethernet = %x, %v; want %s", b, err, tt.want)
 			}
 		})
@@ -102,7 +108,7 @@ func TestEthernetErrors(t *testing.T) {
 func TestEthernetSnapped(t *testing.T) {
 	s := &packet.Store{Link: packet.LinkSLL}
 	s.Append(cooked(113, 4, "BB\x03"), 0, 16+300)
-	if b, err := s.Ethernet(0, nil); err != nil || binary.BigEndian.Uint16(b[12:]) != 300 {
+	if b, err := ethernet(s, 0, nil); err != nil || binary.BigEndian.Uint16(b[12:]) != 300 {
 		t.Errorf("%x, %v; want a length of 300", b, err)
 	}
 }
@@ -127,7 +133,7 @@ func FuzzEthernet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, link uint16, record []byte) {
 		s := &packet.Store{Link: link}
 		s.Append(record, 0, len(record))
-		b, err := s.Ethernet(0, nil)
+		b, err := ethernet(s, 0, nil)
 		switch {
 		case err != nil:
 			if !strings.HasPrefix(err.Error(), "record 1: ") {

@@ -166,15 +166,5 @@ func (s *Store) LinkOf(i int) uint16 {
 	return s.links[m.link()]
 }
 
-// Snapped is the number of packets that were captured short.
-func (s *Store) Snapped() (n int) {
-	for i := range s.n {
-		if s.Wire(i) > s.Size(i) {
-			n++
-		}
-	}
-	return n
-}
-
 // Links are the link types of the packets, in order of appearance.
 func (s *Store) Links() []uint16 { return s.links }

@@ -17,11 +17,21 @@ func filled(lengths ...int) *packet.Store {
 	return s
 }
 
+// snapped is how many packets were captured short.
+func snapped(s *packet.Store) (n int) {
+	for i := range s.Len() {
+		if s.Wire(i) > s.Size(i) {
+			n++
+		}
+	}
+	return n
+}
+
 func TestStore(t *testing.T) {
 	lengths := []int{60, 0, 1514, 1} // an empty record is a packet too
 	s := filled(lengths...)
-	if s.Len() != len(lengths) || s.Bytes() != 1575 || s.Snapped() != 0 {
-		t.Errorf("Len, Bytes, Snapped = %d, %d, %d; want 4, 1575, 0", s.Len(), s.Bytes(), s.Snapped())
+	if s.Len() != len(lengths) || s.Bytes() != 1575 || snapped(s) != 0 {
+		t.Errorf("Len, Bytes, Snapped = %d, %d, %d; want 4, 1575, 0", s.Len(), s.Bytes(), snapped(s))
 	}
 	for i, n := range lengths {
 		f := s.Frame(i)
@@ -38,9 +48,9 @@ func TestStore(t *testing.T) {
 }
 
 func TestStoreEmpty(t *testing.T) {
-	var s packet.Store
-	if s.Len() != 0 || s.Bytes() != 0 || s.Snapped() != 0 {
-		t.Errorf("Len, Bytes, Snapped = %d, %d, %d; want zeros", s.Len(), s.Bytes(), s.Snapped())
+	s := new(packet.Store)
+	if s.Len() != 0 || s.Bytes() != 0 || snapped(s) != 0 {
+		t.Errorf("Len, Bytes, Snapped = %d, %d, %d; want zeros", s.Len(), s.Bytes(), snapped(s))
 	}
 }
 
@@ -84,9 +94,9 @@ func TestStoreSnapped(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := filled(10)
 			s.Append(make([]byte, tt.stored), 0, tt.wire)
-			if s.Size(1) != tt.stored || s.Wire(1) != tt.want || s.Snapped() != tt.snapped {
+			if s.Size(1) != tt.stored || s.Wire(1) != tt.want || snapped(s) != tt.snapped {
 				t.Errorf("Size, Wire, Snapped = %d, %d, %d; want %d, %d, %d",
-					s.Size(1), s.Wire(1), s.Snapped(), tt.stored, tt.want, tt.snapped)
+					s.Size(1), s.Wire(1), snapped(s), tt.stored, tt.want, tt.snapped)
 			}
 			if s.Wire(0) != 10 {
 				t.Errorf("the neighbour's Wire = %d, want 10", s.Wire(0))
@@ -118,7 +128,7 @@ func TestStoreReset(t *testing.T) {
 	s := filled(10, 20)
 	s.Append([]byte{1}, 9, 1<<30)
 	s.Reset()
-	if s.Len() != 0 || s.Bytes() != 0 || len(s.Links()) != 0 || s.Snapped() != 0 {
+	if s.Len() != 0 || s.Bytes() != 0 || len(s.Links()) != 0 || snapped(s) != 0 {
 		t.Errorf("after Reset: %d packets, %d bytes, link types %v", s.Len(), s.Bytes(), s.Links())
 	}
 	s.Link = packet.LinkRaw
@@ -184,5 +194,29 @@ func TestStoreFrameAllocatesNothing(t *testing.T) {
 		}
 	}); got != 0 {
 		t.Errorf("Frame allocates %v times", got)
+	}
+}
+
+// A store of megabytes takes no more than its packets and 16 bytes for each, and moves them whole when it grows.
+func TestStoreLarge(t *testing.T) {
+	const n, size = 20_000, 500
+	data := func(i int) []byte { return bytes.Repeat([]byte{byte(i), byte(i >> 8)}, size/2) }
+	s, grown := new(packet.Store), new(packet.Store)
+	if got := testing.AllocsPerRun(1, func() { // runs it twice
+		s.Reset()
+		s.Grow(n, n*size)
+	}); got > 1 {
+		t.Errorf("Grow allocates %v times, want once", got)
+	}
+	for i := range n {
+		s.Append(data(i), int64(i), size)
+		grown.Append(data(i), int64(i), size)
+	}
+	for i := range n {
+		for _, s := range []*packet.Store{s, grown} {
+			if f := s.Frame(i); !bytes.Equal(f.Data, data(i)) || f.Nanos != int64(i) || s.Wire(i) != size {
+				t.Fatalf("packet %d is not what it was: %d bytes at %d", i, len(f.Data), f.Nanos)
+			}
+		}
 	}
 }

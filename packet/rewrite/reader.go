@@ -154,3 +154,7 @@ func count(n *int64, yes bool) {
 		*n++
 	}
 }
+
+func noEthernet(link uint16) error {
+	return fmt.Errorf("no Ethernet header (%s, %d)", packet.LinkName(link), link)
+}

@@ -66,7 +66,7 @@ func TestApply(t *testing.T) {
 				s := store(link, unhex(t, old+"0806"), unhex(t, old+rest))
 				s.Append(unhex(t, old+"86dd"), 77, 1500)
 				before := text(s)
-				got, err := tt.m.Apply(s)
+				got, err := ethernet(s, tt.m)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -91,7 +91,7 @@ func TestEthernet(t *testing.T) {
 	want := &packet.Store{Link: packet.LinkEthernet}
 	want.Append(unhex(t, macs+"0800 450102"), 5, 17)
 	want.Append(unhex(t, macs+"0806"), 3, 1014)
-	got, err := rewrite.Ethernet(s, both())
+	got, err := ethernet(s, both())
 	if err != nil || text(got) != text(want) {
 		t.Errorf("%v %swant\n%s", err, text(got), text(want))
 	}
@@ -99,7 +99,7 @@ func TestEthernet(t *testing.T) {
 	already := store(packet.LinkEthernet, unhex(t, "aaaaaaaaaaaa bbbbbbbbbbbb 0800"))
 	m := both()
 	m.SetSrc = false
-	if got, err := rewrite.Ethernet(already, m); err != nil || text(got) != text(store(1, unhex(t, "dd0102030405 bbbbbbbbbbbb 0800"))) {
+	if got, err := ethernet(already, m); err != nil || text(got) != text(store(1, unhex(t, "dd0102030405 bbbbbbbbbbbb 0800"))) {
 		t.Errorf("of Ethernet: %v, %s", err, text(got))
 	}
 }
@@ -107,52 +107,22 @@ func TestEthernet(t *testing.T) {
 func TestErrors(t *testing.T) {
 	half := both()
 	half.SetSrc = false
-	short := store(packet.LinkEthernet, make([]byte, 14), make([]byte, 13))
 	for _, tt := range []struct {
 		name string
 		do   func() (*packet.Store, error)
 		want string
 	}{
-		{"addresses of short frames", func() (*packet.Store, error) { return both().Apply(short) }, "record 2: 13 bytes are no Ethernet frame"},
-		{"addresses without a header", func() (*packet.Store, error) { return both().Apply(store(packet.LinkSLL)) }, "no Ethernet header (Linux cooked, 113)"},
-		{"one address", func() (*packet.Store, error) { return rewrite.Ethernet(store(packet.LinkRaw, []byte{0x45}), half) },
+		{"one address", func() (*packet.Store, error) { return ethernet(store(packet.LinkRaw, []byte{0x45}), half) },
 			"record 1: no Ethernet header (raw IP, 101): want a destination and a source MAC address for a new one"},
 		{"short record", func() (*packet.Store, error) {
-			return rewrite.Ethernet(store(packet.LinkRaw, []byte{0x45}, []byte{0x60}, nil), both())
+			return ethernet(store(packet.LinkRaw, []byte{0x45}, []byte{0x60}, nil), both())
 		}, "record 3: 0 bytes are no IP packet"},
-		{"no packets of a network", func() (*packet.Store, error) { return rewrite.Ethernet(store(253, []byte{1}), both()) },
+		{"no packets of a network", func() (*packet.Store, error) { return ethernet(store(253, []byte{1}), both()) },
 			"record 1: link type 253 (netlink): want Ethernet, raw IP, loopback or Linux cooked"},
 	} {
 		if s, err := tt.do(); s != nil || err == nil || err.Error() != tt.want {
 			t.Errorf("%s: %v, %v; want %s", tt.name, s, err, tt.want)
 		}
-	}
-}
-
-func TestSkip(t *testing.T) {
-	frame := func(n int, typ string) []byte {
-		return append(unhex(t, "aaaaaaaaaaaa bbbbbbbbbbbb"+typ), make([]byte, n-14)...)
-	}
-	s := store(packet.LinkEthernet, frame(100, "0800"), frame(101, "0800"), frame(104, "8100"), frame(105, "8100"), frame(104, "88a8"), []byte{1}, frame(60, "0806"))
-	s.Append(frame(60, "0800"), 9e9, 4000)
-	got, skipped := rewrite.Skip(s, 100)
-	want := packet.Store{Link: packet.LinkEthernet}
-	for _, i := range []int{0, 2, 5, 6, 7} {
-		want.Append(s.Frame(i).Data, s.Frame(i).Nanos, s.Wire(i))
-	}
-	if skipped != 3 || text(got) != text(&want) {
-		t.Errorf("%d skipped, left %swant 3 and\n%s", skipped, text(got), text(&want))
-	}
-	got, skipped = rewrite.SkipSnapped(s)
-	want = packet.Store{Link: packet.LinkEthernet}
-	for i := range 7 {
-		want.Append(s.Frame(i).Data, s.Frame(i).Nanos, s.Wire(i))
-	}
-	if skipped != 1 || text(got) != text(&want) || got.Snapped() != 0 {
-		t.Errorf("%d snapped, left %swant 1 and\n%s", skipped, text(got), text(&want))
-	}
-	if got, skipped := rewrite.Skip(s, 105); skipped != 0 || text(got) != text(s) {
-		t.Errorf("%d skipped though all fit, left %s", skipped, text(got))
 	}
 }
 
@@ -178,7 +148,7 @@ func TestEthernetGolden(t *testing.T) {
 	}{{"tcp-handshake-nano-sll.pcap", 16, packet.ProtoTCP}, {"raw-ip.pcap", 0, packet.ProtoUDP}} {
 		t.Run(tt.file, func(t *testing.T) {
 			s := golden(t, tt.file)
-			got, err := rewrite.Ethernet(s, both())
+			got, err := ethernet(s, both())
 			if err != nil || got.Len() != s.Len() || got.Link != packet.LinkEthernet {
 				t.Fatalf("%d packets of link type %d, %v", got.Len(), got.Link, err)
 			}

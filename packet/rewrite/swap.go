@@ -6,20 +6,9 @@ import (
 	"loadtest/packet"
 )
 
-// Swap makes the other direction of a store of Ethernet: the addresses of Ethernet and IP change places, and so do the ports of
-// UDP and TCP; no checksum changes by that. Fragments keep their ports, since only the first has any. What is not IP, ARP too,
-// changes only its MAC addresses.
-//
-// What goes to a group, broadcast or multicast, has no other direction, as a group is never a source: it is left out. skipped is
-// how many packets that were.
-func Swap(s *packet.Store) (out *packet.Store, skipped int) {
-	out, skipped = keep(s, func(i int) bool { return !group(s.Frame(i).Data) })
-	for i := range out.Len() {
-		swap(out.Frame(i).Data)
-	}
-	return out, skipped
-}
-
+// swap makes the other direction of a frame: the addresses of Ethernet and IP change places, and so do the ports of UDP and TCP; no
+// checksum changes by that. Fragments keep their ports, since only the first has any. What is not IP, ARP too, changes only its
+// MAC addresses. What goes to a group has no other direction, as a group is never a source.
 func swap(b []byte) {
 	if len(b) < packet.EtherLen {
 		return

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"loadtest/packet"
-	"loadtest/packet/rewrite"
 	"loadtest/pcap"
 )
 
@@ -49,7 +48,7 @@ func TestSwap(t *testing.T) {
 			other := unhex(t, macs+"88b5 01")
 			s := store(packet.LinkEthernet, unhex(t, tt.in), other)
 			before := text(s)
-			got, skipped := rewrite.Swap(s)
+			got, skipped := turned(s)
 			want := &packet.Store{Link: packet.LinkEthernet}
 			if tt.want != "" {
 				b := unhex(t, tt.want)
@@ -70,7 +69,7 @@ func TestSwapKeepsSnapped(t *testing.T) {
 	s := &packet.Store{Link: packet.LinkEthernet}
 	s.Append(unhex(t, "ffffffffffff 020000000002 0806"), 1, 14)
 	s.Append(unhex(t, macs+"88b5"), 2, 1500)
-	got, _ := rewrite.Swap(s)
+	got, _ := turned(s)
 	if got.Len() != 1 || got.Wire(0) != 1500 || got.Frame(0).Nanos != 2 {
 		t.Errorf("%s", text(got))
 	}
@@ -108,7 +107,7 @@ func TestSwapTshark(t *testing.T) {
 	}
 	for _, name := range []string{"http-get.pcap", "dns.pcap"} {
 		s := golden(t, name)
-		swapped, skipped := rewrite.Swap(s)
+		swapped, skipped := turned(s)
 		if skipped != 0 {
 			t.Errorf("%s: %d skipped", name, skipped)
 		}
@@ -148,12 +147,12 @@ func FuzzSwap(f *testing.F) {
 	f.Add(unhex(f, macs+"86dd 60000000 00100040"+ip6+"1100 000000000000 00010002 00080000"))
 	f.Add(unhex(f, macs+"8100 0007 0800 45000028 00000000 40060000 0a000001 0b000002 00500051 00000001 00000002 50100000 00000000"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		one, skipped := rewrite.Swap(store(packet.LinkEthernet, b))
+		one, skipped := turned(store(packet.LinkEthernet, b))
 		if skipped == 1 {
 			return
 		}
 		a := one.Frame(0).Data
-		two, skipped := rewrite.Swap(one)
+		two, skipped := turned(one)
 		if skipped != 0 || !bytes.Equal(two.Frame(0).Data, b) {
 			t.Fatalf("%x swapped is %x, and again %s", b, a, text(two))
 		}
