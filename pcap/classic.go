@@ -70,7 +70,10 @@ func (r *Reader) beginClassic(o order, k kind) error {
 		return r.head(fmt.Errorf("link type %#x has bits that mean nothing: want a LINKTYPE_ number below 65536", network))
 	}
 	if link, ok := aix[network]; ok && k.unit == 1000 && c.minor == 2 {
-		k.name, k.heads, c.unit, network = "pcap of AIX", k.heads[:1], 1, link
+		k.name, c.unit, network = "pcap of AIX", 1, link
+	}
+	if c.minor < 4 { // the variants came with 2.4
+		k.heads = k.heads[:1]
 	}
 	c.link = known(uint16(network))
 	if network&0x04000000 != 0 {
