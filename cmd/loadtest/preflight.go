@@ -28,6 +28,8 @@ func (s *session) preflight(st *stream) error {
 		if o.Loops == 0 && !s.timed(s.command.Flags()) {
 			o.Loops = 1
 		}
+	} else { // every trial begins with the first packet again
+		o.Loops = max(2, o.Loops)
 	}
 	port := preflight.PortOf(s.devices[st.tx].Info)
 	port.UpKnown, port.Merges = false, false // links are waited for; where packets come back is another port
