@@ -39,6 +39,7 @@ func probe(what string) error {
 		"afpacket":   func() error { return first(superuser, linux) },
 		"tun":        tun,
 		"tcpdump":    programs("tcpdump"),
+		"tshark":     programs("tshark", "capinfos"),
 		"nft":        func() error { return first(superuser, programs("nft")) },
 		"strongswan": func() error { return first(superuser, tun, programs("charon-systemd", "swanctl")) },
 		"wireguard":  func() error { return first(superuser, tun, programs("wireguard-go", "wg", "nft")) },
