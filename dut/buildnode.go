@@ -117,6 +117,7 @@ func (b *builder) finish() {
 		for j, yr := range y.Routes {
 			b.route(at.key("routes").at(j), nd, yr)
 		}
+		nd.sort()
 		nd.ordered = len(nd.ifaces) > 2 || nd.hairpin || nd.answers()
 		if nd.kind == bridge && len(nd.ifaces) > 2 {
 			nd.table = new(macTable)

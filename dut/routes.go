@@ -61,7 +61,13 @@ func (r *routing) add(p netip.Prefix, v via) {
 	prefix.hi &= mask.hi
 	prefix.lo &= mask.lo
 	*table = append(*table, route{prefix, mask, p.Bits(), v})
-	slices.SortStableFunc(*table, func(a, b route) int { return cmp.Compare(b.bits, a.bits) })
+}
+
+// sort makes the tables ready for find, once all routes are there.
+func (r *routing) sort() {
+	for _, table := range [][]route{r.v4, r.v6} {
+		slices.SortStableFunc(table, func(a, b route) int { return cmp.Compare(b.bits, a.bits) })
+	}
 }
 
 // find is the way of the longest prefix that holds dst; nil: none.

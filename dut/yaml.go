@@ -111,11 +111,18 @@ func decode(name string, text []byte) (src *source, y *yamlNetwork, err error) {
 		}
 	}()
 	src = &source{name: name}
-	if src.file, err = parser.ParseBytes(text, 0); err != nil {
+	tokens, err := src.tokens(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	if src.file, err = parser.Parse(tokens, 0); err != nil {
 		return nil, nil, src.wrap(err)
 	}
 	if len(src.file.Docs) != 1 || src.file.Docs[0].Body == nil {
 		return nil, nil, fmt.Errorf("%s:1:1: %d YAML documents: want one, with ports, links and nodes", name, len(src.file.Docs))
+	}
+	if weight(src.file.Docs[0].Body, make(map[string]int)) > maxValues {
+		return nil, nil, fmt.Errorf("%s:1:1: more than %d values, aliases counted as what they repeat: want a smaller network", name, maxValues)
 	}
 	y = new(yamlNetwork)
 	if err := src.known(src.file.Docs[0].Body, reflect.TypeOf(*y)); err != nil {

@@ -1,8 +1,6 @@
 package dut_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -120,37 +118,4 @@ nodes: [{name: x, kind: bridge}, {name: y, kind: bridge}, {name: z, kind: bridge
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-}
-
-// A text is a network or an error, never both or neither; and a network can be stepped.
-func FuzzParseNetwork(f *testing.F) {
-	f.Add([]byte(pair))
-	files, _ := filepath.Glob("networks/*.yaml")
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		n, err := dut.ParseNetwork("fuzz", text)
-		if (n == nil) == (err == nil) {
-			t.Fatalf("network %v, error %v: want one of them", n, err)
-		}
-		if err != nil {
-			if !strings.HasPrefix(err.Error(), "fuzz:") {
-				t.Errorf("error without a place: %v", err)
-			}
-			return
-		}
-		for _, p := range n.Ports() {
-			if _, err := n.Port(p); err != nil {
-				t.Error(err)
-			}
-		}
-		if next := n.Step(1000); next < 1000 {
-			t.Errorf("Step(1000) = %d: time runs backwards", next)
-		}
-	})
 }

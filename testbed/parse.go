@@ -86,6 +86,9 @@ func (p *parser) whole() (whole block, blocks []block, err error) {
 			if i >= 0 && strings.HasPrefix(t.text, "private") {
 				return whole, nil, p.errorf(t.at, "%s again: line %d has it", t, blocks[i].at.line)
 			}
+			if len(blocks) > maxPublic {
+				return whole, nil, p.errorf(t.at, "more than %d interfaces: want a private one, and a public one for each queue", maxPublic+1)
+			}
 			var b block
 			b, err = p.block()
 			blocks = append(blocks, b)

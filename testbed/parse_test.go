@@ -188,6 +188,7 @@ func TestErrors(t *testing.T) {
 		{"public-interface6 { nexthopip fd00::1;", `1:21: nexthopip is no field of public-interface6: did you mean nexthop-ip?`},
 		{in("pci 23:00.0; pci 23:00.0;"), `2:16: pci again: line 2 has it`},
 		{"nroutes 1;\n nroutes 1;", `2:2: nroutes again: line 1 has it`},
+		{strings.Repeat("public-interface4{pci 00:00.0;ip 1.1.1.1;nexthop-ip 1.1.1.2;}\n", 600), `514:1: more than 513 interfaces: want a private one, and a public one for each queue`},
 		{node1 + "private-interface4 {", `12:1: private-interface4 again: line 1 has it`},
 		// Values at the top.
 		{node1 + "\nnroutes 0;", `13:9: nroutes 0: want 1..255`},

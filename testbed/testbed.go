@@ -15,6 +15,9 @@ import (
 // MaxRoutes is the highest number of routes: the route is an octet of the addresses behind it.
 const MaxRoutes = 255
 
+// maxPublic bounds the queues, and with them a configuration: that has a line or three for each of them in each route.
+const maxPublic = 512
+
 // MaxSize is the longest frame, without FCS, that Vita has room for.
 const MaxSize = 10240
 

@@ -2,6 +2,8 @@ package units
 
 import (
 	"math"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -105,9 +107,10 @@ func TestParseLoss(t *testing.T) {
 	}
 }
 
-// Law: what is read is within its bounds, and where String shows it as the user would write it, reads back as itself.
+// Law: what is read is within its bounds, and where String shows it as the user would write it, reads back as itself; of memory
+// String shows three digits. What is not read is 0, and the error is one line that says how to write it.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"0", "1", "64", "0.5%", "10ppm", "1m30s", "-1", "1e-12", "9223372036.854775807", "1e-320"} {
+	for _, s := range []string{"512MB", "1.5 GiB", "1048576B", "1e17TB", "1152921504606846975B", "NaNGB", "0", "1\nGB", "1", "64", "0.5%", "10ppm", "1m30s", "-1", "1e-12", "9223372036.854775807", "1e-320"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -128,6 +131,26 @@ func FuzzParse(f *testing.F) {
 		}
 		if again, _ := ParseLoss(l.String()); again != l {
 			t.Errorf("ParseLoss(%q) is %v, which reads back as %v", s, l, again)
+		}
+		m, err := ParseMemory(s)
+		if (err == nil) != (m >= 1<<20 && m < 1<<60) || err != nil && m != 0 {
+			t.Errorf("ParseMemory(%q) = %v, %v", s, m, err)
+		}
+		if again, _ := ParseMemory(strconv.FormatInt(m, 10) + "B"); again != m {
+			t.Errorf("ParseMemory(%q) is %d, which reads back as %d", s, m, again)
+		}
+		if again, _ := ParseMemory(Bytes(m).String()); err == nil && m < 1e15 && m > 2<<20 && math.Abs(float64(again-m)) > .005*float64(m) {
+			t.Errorf("ParseMemory(%q) is %v, which reads back as %d, not about %d", s, Bytes(m), again, m)
+		}
+		for _, read := range []func(string) error{
+			func(s string) error { _, err := ParseDuration(s); return err },
+			func(s string) error { _, err := ParseSize(s); return err },
+			func(s string) error { _, err := ParseLoss(s); return err },
+			func(s string) error { _, err := ParseMemory(s); return err },
+		} {
+			if err := read(s); err != nil && (!strings.HasPrefix(err.Error(), strconv.Quote(s)+": ") || strings.ContainsAny(err.Error(), "\r\n")) {
+				t.Errorf("%q: error %q: want one line that begins with it", s, err)
+			}
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"loadtest/internal/spell"
 )
@@ -29,6 +30,9 @@ func Parse(text string) (Spec, error) {
 func parse(text string) (s Spec, err error) {
 	if !Is(text) {
 		return s, errors.New("want gen[:SIZE][,flows=256][,proto=udp][,src=PREFIX][,dst=PREFIX][,vlan=N][,ip6]")
+	}
+	if strings.ContainsFunc(text, unicode.IsControl) {
+		return s, errors.New("want one line of text")
 	}
 	words := strings.Split(text, ",")
 	_, size, sized := strings.Cut(words[0], ":")

@@ -3,6 +3,7 @@ package testfile_test
 import (
 	"bytes"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -127,7 +128,13 @@ func TestReadErrors(t *testing.T) {
 		{"a word", "find-limit", "1:1: no test: want "},
 		{"a list", "\n- rate: 1G\n", "2:1: no test: want "},
 		{"no keys", "{}", "1:1: no test: want "},
-		{"long", strings.Repeat("#\n", 1<<19) + "#", "1:1: longer than 1048576 bytes: want "},
+		{"long", strings.Repeat("#\n", 75_000) + "#", "1:1: longer than 150000 bytes: want "},
+		{"deep brackets", strings.Repeat("[", 150_000), "1:101: nested more than 100 deep: want "},
+		{"deep braces", strings.Repeat("{a: ", 25_000), "1:401: nested more than 100 deep: want "},
+		{"keys", strings.Repeat("ab: 1\n", 16_000), "1001:1: more than 1000 keys in one mapping: want "},
+		{"questions", strings.Repeat("? a\n", 25_000), "1001:1: more than 1000 keys in one mapping: want "},
+		{"deep lists", strings.Repeat("- ", 50_000), "1:101: nested more than 100 deep: want "},
+		{"empty lines", "exec: |\n  a" + strings.Repeat("\n", 90_000), "103:1: more than 100 empty lines in a row: want fewer"},
 		{"capture", "rate: 1G\n→: \xd4\xc3\xb2\xa1", "2:4: byte 0xd4 is no text in UTF-8: want "},
 		{"syntax", "rate: 1G\naddr: @gw\n", `2:7: no YAML: '@' is a reserved character; a text that begins with one of - % @ & * ! [ { or holds ": " wants quotes`},
 		{"colon", "exec: echo a: b\n", "1:7: no YAML: mapping value is not allowed in this context; a text "},
@@ -259,17 +266,36 @@ type broken struct{ error }
 
 func (b broken) Write([]byte) (int, error) { return 0, b.error }
 
-// What is read is written, read again to the same test, and written to the same bytes. Else there is an error with a place.
+// What Write writes of very many streams with long names can be read again.
+func TestReadLargest(t *testing.T) {
+	path, port := "captures/"+strings.Repeat("x", 200)+".pcap", "0000:22:00.0@namespace-of-the-left"
+	x := testfile.Test{Verb: "replay"}
+	for range 256 {
+		x.Streams = append(x.Streams, testfile.Stream{Name: port + "→" + port, Source: path, TX: port, RX: port, Rate: "9.4Gbps-l2"})
+	}
+	got, err := testfile.Read("t.yaml", []byte(write(t, x)))
+	if d := cmp.Diff(x, got, noLines()); d != "" || err != nil {
+		t.Errorf("error %v (-want +got):\n%s", err, d)
+	}
+}
+
+// What is read is written, read again to the same test, and written to the same bytes. Else there is an error of one line, with a
+// place. Neither takes more than 100 MB.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(whole))
 	f.Add([]byte(`{verb: replay, streams: [{source: "-", tx: "\U0001f600 \\", rx: 'it''s'}], rate: "1G"}`))
 	f.Add([]byte("exec: >\n  a\n  b\nassert:\n- \"x\\\n  y\"\n- |+\n  z\n\n"))
 	f.Add([]byte("a_b: 1\n? c\n: &x d\n---\n<<: *x\n%YAML\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
 		once, err := testfile.Read("fuzz", text)
+		if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 100e6 {
+			t.Fatalf("%d bytes of text take %d bytes of memory", len(text), after.TotalAlloc-before.TotalAlloc)
+		}
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "fuzz:") || !cmp.Equal(once, testfile.Test{}) {
-				t.Fatalf("%+v, error %v: want no test and a place", once, err)
+			if !strings.HasPrefix(err.Error(), "fuzz:") || strings.ContainsAny(err.Error(), "\r\n") || !cmp.Equal(once, testfile.Test{}) {
+				t.Fatalf("%+v, error %q: want no test, and a place in one line", once, err)
 			}
 			return
 		}
