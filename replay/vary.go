@@ -64,7 +64,7 @@ func (v *variety) put(b []byte, at []rewrite.Place, pass int64) {
 func (v *variety) expect(l *lane, add func(b []byte, i int) (int32, error)) error {
 	known := map[uint64]int32{}
 	var first []int // packet that showed each flow first
-	err := l.bare(func(i int, b []byte) error {
+	if err := l.bare(func(i int, b []byte) error {
 		key := packet.Flow(b)
 		f, ok := known[key]
 		if !ok {
@@ -73,8 +73,10 @@ func (v *variety) expect(l *lane, add func(b []byte, i int) (int32, error)) erro
 		}
 		l.number(i, f)
 		return nil
-	})
-	if v.flows = len(first); err != nil || int64(v.flows)*v.period > mostVaried {
+	}); err != nil {
+		return err
+	}
+	if v.flows = len(first); int64(v.flows)*v.period > mostVaried {
 		return fmt.Errorf("stream %s: %d flows without room for a tag, each in %d variations: want at most %d in all; fewer variations, or --tag always",
 			l.name, v.flows, v.period, mostVaried)
 	}

@@ -57,9 +57,34 @@ func (a *changes) flags(f *pflag.FlagSet) {
 	f.Var(&value[int64]{to: &a.memory, parse: units.ParseMemory, kind: "size"}, "memory", "captures that take more stream from disk (default half of what is free)")
 }
 
+// settle makes of --resolve what it stands for, and refuses what has nothing to do with these sources.
+func (a *changes) settle(sources []string) error {
+	if a.resolve {
+		a.macDst = append([]macRule{{gw: true}}, a.macDst...)
+	}
+	several := func(s string) bool { return len(sourceFiles(s)) > 1 }
+	if a.merge && !slices.ContainsFunc(sources, several) {
+		return usagef("--merge: no source has several files; want them as A.pcap+B.pcap")
+	}
+	_, err := a.rules("", units.MaxSize.Frame()) // sizes that exclude each other
+	if err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
 // skips are what is left out.
 func (a *changes) skips() preflight.Skips {
 	return preflight.Skips{Oversize: a.skipOversize, Snapped: a.skipSnapped, Multicast: a.skipMulticast}
+}
+
+// collided refuses mappings that make one flow of two.
+func collided(t rewrite.Touched, from string) error {
+	if t.Collisions == 0 {
+		return nil
+	}
+	return fmt.Errorf("--map makes one flow of two, which nobody could tell apart: %s, %d packets of %s; want a prefix as large as the one that it replaces",
+		t.Collision, t.Collisions, from)
 }
 
 // A vlanRule is what becomes of the VLAN tags of what leaves through a port.

@@ -52,6 +52,12 @@ func (f *inspect) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := f.changes.settle(files); err != nil {
+		return err
+	}
+	if f.split != "" && f.split != "no" && len(ports) > 2 {
+		return usagef("inspect --split: %d ports; want two, for clients and for servers", len(ports))
+	}
 	infos, err := dial.Look(ports...)
 	if err != nil {
 		return usageError{err}
@@ -127,15 +133,21 @@ func (f *inspect) inspection(file string, ports []string, infos map[string]nic.I
 	}
 	var all []preflight.Port
 	var tallies []preflight.Tally
-	for _, name := range ports {
+	for n, name := range ports {
 		rules, err := f.rules(name, infos[name].MaxFrame)
 		if err != nil {
 			return i, usageError{err}
 		}
 		rules.MACs = f.fixed(name, infos[name].MAC)
 		w := &route{from: c.line, rules: rules, check: func() *preflight.Check { return preflight.NewCheck(c.file, preflight.PortOf(infos[name]), f.skips()) }}
+		if f.split != "" && f.split != "no" && len(ports) == 2 {
+			w.sides, w.side = sides, []side{clients, servers}[n]
+		}
 		raw := c.survey.Foreign() > packet.LinkEthernet && (!rules.SetDst || !rules.SetSrc || c.survey.Unreadable.Packets > 0)
-		tally, err := w.tally(raw)
+		tally, touched, err := w.tally(raw)
+		if err == nil {
+			err = collided(touched, c.name)
+		}
 		if err != nil {
 			return i, usagef("%s: %w", c.name, err)
 		}

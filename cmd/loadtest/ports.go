@@ -136,6 +136,11 @@ func (s *session) checkPorts() error {
 			return err
 		}
 	}
+	for _, r := range s.vlan {
+		if err := known("vlan", r.port); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -40,14 +40,14 @@ func (s *session) preflight(st *stream) error {
 	facts := st.capture.facts(rule, sides)
 	found := preflight.Judge(facts, port, st.tally, o)
 	if back := preflight.PortOf(s.devices[st.rx].Info); back.Merges {
-		found = append(found, slices.DeleteFunc(preflight.Judge(facts, back, st.tally, o), func(f preflight.Finding) bool { return f.Kind != "port_merges" })...)
+		found = append(found, slices.DeleteFunc(preflight.Judge(facts, back, st.tally, o), func(f preflight.Finding) bool { return f.Kind != preflight.PortMerges })...)
 	}
 	for _, f := range found {
 		known := slices.ContainsFunc(s.findings, func(g preflight.Finding) bool { return g.Text == f.Text })
 		switch {
 		case f.Level == preflight.Refuse:
 			return errors.New(f.Text)
-		case f.Level == preflight.Warn && !known:
+		case (f.Level == preflight.Warn || f.Kind == preflight.Cut) && !known:
 			s.findings = append(s.findings, f)
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -24,22 +25,16 @@ const (
 	servers
 )
 
-// undivided refuses a capture with both sides of TCP that would leave by one port, unless that was asked for.
+// undivided refuses a capture with both sides of TCP that would leave by one port, unless that was asked for; before a port is opened.
 func (s *session) undivided() error {
-	if s.split != "" {
-		return nil
-	}
 	for _, st := range s.streams {
 		if !st.captured() {
 			continue
 		}
-		if n := st.capture.survey.Flows.TwoSided; n > 0 {
-			flows := fmt.Sprintf("%d TCP flows", n)
-			if n == 1 {
-				flows = "a TCP flow"
+		for _, f := range preflight.Judge(st.capture.facts("", nil), preflight.Port{}, preflight.Tally{}, preflight.Options{Split: s.split != ""}) {
+			if f.Kind == preflight.TwoSided {
+				return usageError{errors.New(f.Text)}
 			}
-			return usagef("%s holds both sides of %s; sent out of one port, a firewall drops one side. SOURCE A B --split, or as it is: --split=no",
-				st.from(), flows)
 		}
 	}
 	return nil
@@ -79,7 +74,7 @@ func (s *session) larger(streams []stream) (bool, error) {
 	}
 	need, stored := int64(0), ""
 	for _, st := range streams {
-		if st.captured() {
+		if st.captured() && st.side != servers { // both sides together are the capture
 			need += st.capture.survey.Bytes + perPacket*st.capture.survey.Packets
 			if st.capture.stored {
 				stored = st.from()
@@ -87,7 +82,7 @@ func (s *session) larger(streams []stream) (bool, error) {
 		}
 	}
 	if need > most && stored != "" {
-		return true, usagef("%s takes %.3g GB of memory, and %.3g GB are free for it; it cannot be read twice: want a file, or --memory", stored, float64(need)/1e9, float64(most)/1e9)
+		return true, usagef("%s takes %v of memory, and may have %v; it cannot be read twice: want a file, or more --memory", stored, units.Bytes(need), units.Bytes(most))
 	}
 	return need > most, nil
 }
@@ -116,7 +111,7 @@ func (s *session) replayed(st stream) replay.Stream {
 	return r
 }
 
-// made generates the packets of a gen source.
+// make generates the packets of a gen source.
 func (s *session) make(st *stream) (packets *packet.Store, err error) {
 	made := *st.made
 	if a := s.address(st.tx, made.Src.Addr().Is4()); a != nil && a.VLAN != 0 && made.VLAN == 0 {
@@ -232,7 +227,13 @@ func (s *session) collect(st *stream) error {
 	store := &packet.Store{Link: packet.LinkEthernet}
 	st.figures, st.untagged, st.server, st.varied = figures{}, &replay.Untagged{}, nil, make([]int64, len(s.vary))
 	if c := st.capture; c != nil && !st.disk {
-		store.Grow(int(c.survey.Packets), int(c.survey.Bytes+8*c.survey.Packets))
+		n, bytes := c.survey.Packets, c.survey.Bytes
+		if d := st.way.sides; d != nil && st.side == servers {
+			n, bytes = d.Server, d.ServerBytes
+		} else if d != nil {
+			n, bytes = d.Client, d.ClientBytes
+		}
+		store.Grow(int(n), int(bytes+8*n)) // two VLAN tags more
 	}
 	var rec packet.Record
 	for {
@@ -269,13 +270,13 @@ func (s *session) collect(st *stream) error {
 			store.Append(rec.Data, rec.Nanos, rec.Wire)
 		}
 	}
+	if err := collided(r.Touched(), st.from()); err != nil {
+		return err
+	}
 	st.packets, st.touched, st.skipped, st.tally = store, r.Touched(), r.check.Skipped(), r.check.Tally()
 	switch err := r.check.Err(); {
 	case err != nil:
 		return err
-	case st.touched.Collisions > 0:
-		return fmt.Errorf("--map makes one flow of two, which nobody could tell apart: %s, %d packets of %s; want a prefix as large as the one that it replaces",
-			st.touched.Collision, st.touched.Collisions, st.from())
 	case st.figures.packets == 0 && st.swap && st.touched.Groups > 0:
 		return fmt.Errorf("%s: nothing in it has another direction", st.from())
 	case st.figures.packets == 0:

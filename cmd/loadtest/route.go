@@ -28,18 +28,24 @@ type routeReader struct {
 func (r *route) Open() (packet.Reader, error) { return r.open() }
 
 func (r *route) open() (*routeReader, error) {
+	in, err := r.begin()
+	if err != nil {
+		return nil, err
+	}
+	return &routeReader{r.rules.Reader(in), r.check()}, nil
+}
+
+// begin is the part of it before the rules.
+func (r *route) begin() (packet.Reader, error) {
 	from := r.from
 	if r.sides != nil {
 		from = r.sides.Source(from, r.side == servers)
 	}
 	in, err := from.Open()
-	if err != nil {
-		return nil, err
+	if err != nil || r.mark == nil {
+		return in, err
 	}
-	if r.mark != nil {
-		in = &marked{Reader: in, marking: r.mark}
-	}
-	return &routeReader{r.rules.Reader(in), r.check()}, nil
+	return &marked{Reader: in, marking: r.mark}, nil
 }
 
 // Next is the next packet that is sent.
@@ -74,22 +80,23 @@ func (m *marked) Next(rec *packet.Record) error {
 }
 
 // tally goes along the route once, and says what would become of the records; raw: as they are, where they have no way to the port.
-func (r *route) tally(raw bool) (preflight.Tally, error) {
+func (r *route) tally(raw bool) (t preflight.Tally, touched rewrite.Touched, err error) {
 	check := r.check()
-	in, err := r.from.Open()
+	in, err := r.begin()
 	if err != nil {
-		return preflight.Tally{}, err
+		return t, touched, err
 	}
+	rules := r.rules.Reader(in)
 	if !raw {
-		in = r.rules.Reader(in)
+		in = rules
 	}
 	defer in.Close()
 	var rec packet.Record
 	for {
 		if err := in.Next(&rec); err == io.EOF {
-			return check.Tally(), nil
+			return check.Tally(), rules.Touched(), nil
 		} else if err != nil {
-			return preflight.Tally{}, err
+			return t, touched, err
 		}
 		check.Add(&rec)
 	}

@@ -16,9 +16,6 @@ func (a *sources) arranged(c *cobra.Command, args []string, sendOnly bool) (stre
 	if err := a.readTest(c, args); err != nil {
 		return nil, err
 	}
-	if a.resolve {
-		a.macDst = append([]macRule{{gw: true}}, a.macDst...)
-	}
 	switch {
 	case len(a.streams) > 0 && len(args) > 0:
 		return nil, usagef("%s: %s beside --stream: want one or the other", c.Name(), strings.Join(args, " "))
@@ -42,6 +39,13 @@ func (a *sources) arranged(c *cobra.Command, args []string, sendOnly bool) (stre
 			return nil, usagef("%s%w", s.at, err)
 		}
 		s.made = &made
+	}
+	var sources []string
+	for _, s := range streams {
+		sources = append(sources, s.source)
+	}
+	if err := a.changes.settle(sources); err != nil {
+		return nil, err
 	}
 	a.given = slices.Clone(streams)
 	if a.both || a.split != "" && a.split != "no" {

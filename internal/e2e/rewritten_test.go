@@ -184,7 +184,7 @@ func TestDiskIsMemory(t *testing.T) {
 	}
 	defer f.Close()
 	code, _, talk := on(t, func(c *exec.Cmd) { c.Stdin = f }, "replay", "--memory", "2MB", "-", "pcap:"+filepath.Join(dir, "never.pcap"))
-	if code != 2 || !strings.Contains(talk, "standard input takes 0.0127 GB of memory") || !strings.Contains(talk, "it cannot be read twice: want a file, or --memory") {
+	if code != 2 || !strings.Contains(talk, "standard input takes 12.7 MB of memory, and may have 2 MB") || !strings.Contains(talk, "it cannot be read twice: want a file, or more --memory") {
 		t.Errorf("standard input that is too large: exit %d, %s", code, talk)
 	}
 }

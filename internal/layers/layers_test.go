@@ -22,7 +22,7 @@ const module = "loadtest"
 // then this list, then the code.
 func layers() [][]string {
 	return [][]string{
-		{"units", "internal/spell"},
+		{"units", "internal/spell", "internal/yamlbound"},
 		{"packet", "internal/clock", "internal/host", "internal/netns", "internal/testfile"},
 		{"trial", "pcap", "ipsec", "testbed", "packet/rewrite", "internal/match", "internal/gen", "internal/split", "internal/timeline", "internal/dissect", "internal/guard"},
 		{"nic", "load", "search", "report", "genconf", "genpcap", "internal/survey", "internal/pace", "internal/tally", "internal/diagnose"},
@@ -135,7 +135,7 @@ func TestListedPackagesExist(t *testing.T) {
 }
 
 func TestWrong(t *testing.T) {
-	small := [][]string{{"units", "internal/spell"}, {"packet", "clock"}, {"nic"}}
+	small := [][]string{{"units", "internal/spell", "internal/yamlbound"}, {"packet", "clock"}, {"nic"}}
 	for _, tt := range []struct {
 		name, from string
 		imports    []string

@@ -29,6 +29,13 @@ func (l Level) MarshalText() ([]byte, error) {
 	return []byte([...]string{"refuse", "warn", "note"}[l]), nil
 }
 
+// Kinds of Finding that others ask for.
+const (
+	TwoSided   = "two_sided"   // both sides of TCP would leave by one port
+	PortMerges = "port_merges" // where packets come back they come as fewer
+	Cut        = "cut"         // a file ends in the middle of a record
+)
+
 // A Place is a record of a file.
 type Place struct {
 	File   string `json:"file"`

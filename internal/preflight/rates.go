@@ -22,7 +22,7 @@ func (j *judge) port() {
 		if in != "" {
 			in = "ip netns exec " + in[len("-n "):]
 		}
-		j.add(Warn, "port_merges", "%s merges TCP segments that it receives (GRO, LRO): they would come back as fewer and longer packets. %sethtool -K %s gro off lro off",
+		j.add(Warn, PortMerges, "%s merges TCP segments that it receives (GRO, LRO): they would come back as fewer and longer packets. %sethtool -K %s gro off lro off",
 			p.Name, in, device).Port = p.Name
 	}
 }

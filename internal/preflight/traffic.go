@@ -28,9 +28,9 @@ func (j *judge) whole() {
 	c := &j.c
 	switch {
 	case c.Cut != "" && j.o.TakeWhole:
-		j.add(Note, "cut", "%s; %s taken", c.Cut, all(c.Packets, "whole packet is", "whole packets are"))
+		j.add(Note, Cut, "%s; %s taken", c.Cut, all(c.Packets, "whole packet is", "whole packets are"))
 	case c.Cut != "":
-		j.add(Refuse, "cut", "%s. To send the %s before it: --take-whole", c.Cut, all(c.Packets, "whole packet", "whole packets"))
+		j.add(Refuse, Cut, "%s. To send the %s before it: --take-whole", c.Cut, all(c.Packets, "whole packet", "whole packets"))
 	}
 	if c.Packets == 0 {
 		j.add(Refuse, "empty", "%s holds no packets: nothing to send", c.Name)
@@ -123,7 +123,7 @@ func (j *judge) sums() {
 func (j *judge) connections() {
 	c, o := &j.c, j.o
 	if n := c.Flows.TwoSided; n > 0 && !o.Split {
-		j.add(Refuse, "two_sided", "%s holds both sides of %s; sent out of one port, a firewall drops one side. SOURCE A B --split, or as it is: --split=no",
+		j.add(Refuse, TwoSided, "%s holds both sides of %s; sent out of one port, a firewall drops one side. SOURCE A B --split, or as it is: --split=no",
 			c.Name, flows(n)).Flows = new(n)
 	}
 	if n := c.Flows.TCP; n > 0 && !o.Vary && j.again() {

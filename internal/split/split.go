@@ -13,10 +13,11 @@ import (
 
 // Sides say who sent each packet of a capture.
 type Sides struct {
-	Client, Server int64   // packets of each side
-	Undecided      int64   // of these, how many no rule was about: they went with their MAC address
-	Kinds          []Count // what those are
-	TwoSided       int64   // TCP flows of which the capture has both directions
+	Client, Server           int64   // packets of each side
+	ClientBytes, ServerBytes int64   // as captured
+	Undecided                int64   // of these, how many no rule was about: they went with their MAC address
+	Kinds                    []Count // what those are
+	TwoSided                 int64   // TCP flows of which the capture has both directions
 
 	// How many flows were decided by the SYN of TCP or its answer, by where their hosts are in other flows, and by who spoke first
 	// and from which port. Of rules other than Auto they are what that would go by.
@@ -91,8 +92,10 @@ func Decide(src packet.Source, o Options) (*Sides, error) {
 		case server && at < packets:
 			s.server[at/64] |= 1 << (at % 64)
 			s.Server++
+			s.ServerBytes += int64(len(r.Data))
 		default: // also what was not there before
 			s.Client++
+			s.ClientBytes += int64(len(r.Data))
 		}
 		return nil
 	}); err != nil {

@@ -12,16 +12,12 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"loadtest/internal/yamlbound"
 )
 
-// Bounds of a file, far above what a test with 256 streams needs. Within them the YAML library ends in little time and memory: it
-// is quadratic in depth, in the keys of a mapping and in empty lines of a block.
-const (
-	maxText  = 150_000 // bytes, each of which may be a token of some 250
-	maxEmpty = 100     // lines in a row
-	maxKeys  = 1000    // of one mapping
-	maxDeep  = 100     // brackets in brackets, or columns before a list's dash
-)
+// maxText is how many bytes a file may have, each of which may be a token of some 250: far above what a test with 256 streams needs.
+const maxText = 150_000
 
 // A document is a YAML text that errors can point into.
 type document struct{ name string }
@@ -48,9 +44,12 @@ func (d *document) parse(text []byte) (*ast.MappingNode, error) {
 	if err := d.plain(text); err != nil {
 		return nil, err
 	}
+	if f := yamlbound.Empty(text); f != nil {
+		return nil, d.errorf(f.Line, f.Column, "%s: want fewer", f.What)
+	}
 	tokens := lexer.Tokenize(string(text))
-	if err := d.shallow(tokens); err != nil {
-		return nil, err
+	if f := yamlbound.Tokens(tokens); f != nil {
+		return nil, d.errorf(f.Line, f.Column, "%s: %s", f.What, wanted)
 	}
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // key refuses those, in plainer words
 	if err != nil {
@@ -76,61 +75,12 @@ func (d *document) parse(text []byte) (*ast.MappingNode, error) {
 	return top, nil
 }
 
-// shallow refuses brackets and lists nested too deep, and mappings of too many keys.
-func (d *document) shallow(all token.Tokens) error {
-	depth, columns, keys := 0, []int(nil), []int(nil) // of the mappings around the token: columns and numbers of keys
-	for _, t := range all {
-		p := t.Position
-		switch t.Type {
-		case token.SequenceStartType, token.MappingStartType:
-			depth++
-		case token.SequenceEndType, token.MappingEndType:
-			depth = max(0, depth-1)
-			continue
-		case token.MappingValueType:
-			if t.Prev != nil {
-				p = t.Prev.Position
-			}
-		case token.MappingKeyType, token.SequenceEntryType:
-		default:
-			continue
-		}
-		if depth > maxDeep || t.Type == token.SequenceEntryType && p.Column > maxDeep {
-			return d.errorf(p.Line, p.Column, "nested more than %d deep: %s", maxDeep, wanted)
-		}
-		if depth > 0 {
-			continue
-		}
-		n := len(columns)
-		for n > 0 && columns[n-1] > p.Column {
-			n--
-		}
-		columns, keys = columns[:n], keys[:n]
-		switch {
-		case t.Type == token.SequenceEntryType:
-		case n == 0 || columns[n-1] < p.Column:
-			columns, keys = append(columns, p.Column), append(keys, 1)
-		default:
-			if keys[n-1]++; keys[n-1] > maxKeys {
-				return d.errorf(p.Line, p.Column, "more than %d keys in one mapping: %s", maxKeys, wanted)
-			}
-		}
-	}
-	return nil
-}
-
-// plain refuses what is no text, at its first wrong byte, and what has too many empty lines.
+// plain refuses what is no text, at its first wrong byte.
 func (d *document) plain(text []byte) error {
 	line, column := 1, 1
-	full := 1 // the last line with more than blanks
 	for len(text) > 0 {
 		r, n := utf8.DecodeRune(text)
-		if r != ' ' && r != '\n' {
-			full = line
-		}
 		switch {
-		case line-full > maxEmpty:
-			return d.errorf(line, 1, "more than %d empty lines in a row: want fewer", maxEmpty)
 		case r == utf8.RuneError && n == 1, r < ' ' && r != '\t' && r != '\n', r == 0x7f:
 			return d.errorf(line, column, "byte 0x%02x is no text in UTF-8: %s", text[0], wanted)
 		case r == '\n':

@@ -3,14 +3,10 @@ package rewrite_test
 import (
 	"bytes"
 	"encoding/binary"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"loadtest/packet"
-	"loadtest/pcap"
 )
 
 // Frames of the tests. Those of IP have right checksums.
@@ -77,29 +73,8 @@ func TestSwapKeepsSnapped(t *testing.T) {
 
 // TestSwapTshark has tshark read what was swapped: no checksum is worse than before, and source and destination have changed places.
 func TestSwapTshark(t *testing.T) {
-	if _, err := exec.LookPath("tshark"); err != nil {
-		t.Skip("needs tshark")
-	}
 	fields := func(s *packet.Store) (checks, ends []string) {
-		path := filepath.Join(t.TempDir(), "x.pcap")
-		f, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if err := pcap.Write(f, s); err != nil {
-			t.Fatal(err)
-		}
-		args := []string{"-n", "-r", path, "-T", "fields", "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"}
-		for _, field := range strings.Fields("ip.checksum.status tcp.checksum.status udp.checksum.status eth.src ip.src udp.srcport tcp.srcport eth.dst ip.dst udp.dstport tcp.dstport") {
-			args = append(args, "-e", field)
-		}
-		out, err := exec.Command("tshark", args...).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(out)) {
-			cell := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		for _, cell := range tshark(t, s, "ip.checksum.status tcp.checksum.status udp.checksum.status eth.src ip.src udp.srcport tcp.srcport eth.dst ip.dst udp.dstport tcp.dstport") {
 			checks = append(checks, strings.Join(cell[:3], ","))
 			ends = append(ends, strings.Join(cell[3:], ","))
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +20,9 @@ import (
 func tshark(t *testing.T, s *packet.Store, fields string) (rows [][]string) {
 	t.Helper()
 	if _, err := exec.LookPath("tshark"); err != nil {
+		if slices.Contains(strings.Split(os.Getenv("LOADTEST_REQUIRE"), ","), "tshark") {
+			t.Fatal("LOADTEST_REQUIRE lists tshark, which is not installed")
+		}
 		t.Skip("needs tshark")
 	}
 	path := filepath.Join(t.TempDir(), "x.pcap")
