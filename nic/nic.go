@@ -62,14 +62,18 @@ type Waiter interface{ Wait(d time.Duration) }
 
 // Optional is what a Port can do beside being one; nil where it cannot.
 type Optional struct {
-	Reporter Reporter
-	Waiter   Waiter
+	Reporter   Reporter
+	Waiter     Waiter
+	Player     Player
+	Classifier Classifier
 }
 
 // Of asks a port for its optional abilities: the one place where they are asserted.
 func Of(p Port) (o Optional) {
 	o.Reporter, _ = p.(Reporter)
 	o.Waiter, _ = p.(Waiter)
+	o.Player, _ = p.(Player)
+	o.Classifier, _ = p.(Classifier)
 	return o
 }
 
@@ -78,4 +82,6 @@ var (
 	ErrTooLong = errors.New("frame is too long for the port")
 	ErrDown    = errors.New("link is down")
 	ErrClosed  = errors.New("port is closed")
+
+	ErrNotPlayed = errors.New("not played by the port itself") // of a Player: these packets are sent by Send
 )

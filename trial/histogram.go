@@ -12,6 +12,10 @@ const (
 	cells      = (octaves - octaveBits + 1) << octaveBits
 )
 
+// HistogramCells is the number of a Histogram's cells, for who counts in the same ones elsewhere. A value v below 128 is in cell v;
+// above, with s the place of its highest bit - 6, in cell s·64 + v>>s; from 2^40 on in the last.
+const HistogramCells = cells
+
 // A Histogram counts times in ns. Its minimum and maximum are exact and clamp its percentiles. The zero value is empty and
 // ready; Record does not allocate once the first value was recorded, or after Grow.
 type Histogram struct {
@@ -47,6 +51,16 @@ func (h *Histogram) Record(ns, n int64) {
 	h.Count += n
 	h.Sum += float64(ns) * float64(n)
 	h.cell[cell(ns)] += n
+}
+
+// AddCells counts what others counted in cells like these: n by cell, with their exact minimum, maximum and sum.
+func (h *Histogram) AddCells(n []uint64, least, most int64, sum float64) {
+	o := Histogram{Min: least, Max: most, Sum: sum, cell: make([]int64, cells)}
+	for i := range o.cell {
+		o.cell[i] = int64(n[i])
+		o.Count += o.cell[i]
+	}
+	h.Add(&o)
 }
 
 // cell is the index of the cell that holds ns.

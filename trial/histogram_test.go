@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -174,4 +175,43 @@ func BenchmarkRecord(b *testing.B) {
 		h.Record(int64(i)&0xfffff, 1)
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpps")
+}
+
+// Who counts elsewhere in cells like these, by the rule that HistogramCells gives, gets the same histogram.
+func TestAddCells(t *testing.T) {
+	cellOf := func(v uint64) uint64 {
+		switch {
+		case v < 128:
+			return v
+		case v >= 1<<40:
+			return trial.HistogramCells - 1
+		}
+		s := uint64(bits.Len64(v)-1) - 6
+		return s*64 + v>>s
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	var want, got trial.Histogram
+	for range 3 { // AddCells adds
+		n := make([]uint64, trial.HistogramCells)
+		least, most, sum := int64(math.MaxInt64), int64(0), 0.0
+		for range 1000 {
+			v := r.Int64() >> r.IntN(63)
+			want.Record(v, 1)
+			n[cellOf(uint64(v))]++
+			least, most, sum = min(least, v), max(most, v), sum+float64(v)
+		}
+		got.AddCells(n, least, most, sum)
+	}
+	if math.Abs(got.Sum-want.Sum) > 1e-9*want.Sum {
+		t.Errorf("sum %g, want %g", got.Sum, want.Sum)
+	}
+	if got.Count != want.Count || got.Min != want.Min || got.Max != want.Max {
+		t.Errorf("%d values of %d..%d, want %d of %d..%d", got.Count, got.Min, got.Max, want.Count, want.Min, want.Max)
+	}
+	for p := range 1001 {
+		g, _ := got.Percentile(float64(p) / 10)
+		if w, _ := want.Percentile(float64(p) / 10); g != w {
+			t.Fatalf("percentile %g is %d, want %d", float64(p)/10, g, w)
+		}
+	}
 }

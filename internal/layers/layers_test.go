@@ -24,7 +24,7 @@ func layers() [][]string {
 	return [][]string{
 		{"units", "internal/spell", "internal/yamlbound"},
 		{"packet", "internal/clock", "internal/host", "internal/netns", "internal/testfile"},
-		{"trial", "pcap", "ipsec", "testbed", "packet/rewrite", "internal/match", "internal/gen", "internal/split", "internal/timeline", "internal/dissect", "internal/guard"},
+		{"trial", "pcap", "ipsec", "testbed", "packet/rewrite", "internal/match", "internal/gen", "internal/split", "internal/timeline", "internal/dissect", "internal/guard", "internal/link"},
 		{"nic", "load", "search", "report", "genconf", "genpcap", "internal/survey", "internal/pace", "internal/tally", "internal/diagnose"},
 		{"dut", "nic/mem", "nic/afpacket", "nic/nictest", "internal/neigh", "internal/preflight"},
 		{"replay", "nic/dial", "internal/hello", "internal/lab"},

@@ -2,14 +2,12 @@ package afpacket
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
-	"loadtest/internal/netns"
+	"loadtest/internal/link"
 	"loadtest/nic"
 )
 
@@ -25,14 +23,14 @@ type port struct {
 	closed atomic.Bool
 
 	mu     sync.Mutex // Status may be called by any goroutine
-	link   link
-	first  facts // of the interface when the port was opened
-	missed int64 // drops of the receiving socket so far
+	link   *link.Link
+	first  link.Facts // of the interface when the port was opened
+	missed int64      // drops of the receiving socket so far
 }
 
 // Open opens the interface name, or name@NETNS in a named network namespace (or in the one a path stands for).
 func Open(name string, o Options) (d nic.Device, err error) {
-	err = at(name, func(iface string) (err error) {
+	err = link.At(name, func(iface string) (err error) {
 		d, err = open(name, iface, o)
 		return err
 	})
@@ -41,52 +39,36 @@ func Open(name string, o Options) (d nic.Device, err error) {
 
 // Look tells what Open would say about the interface, over a route socket: that needs no privilege. How long the receive ring
 // gets is only seen when it is made.
-func Look(name string) (info nic.Info, err error) {
-	err = at(name, func(iface string) error {
-		l := link{fd: -1}
-		defer l.close()
-		f, err := l.open(iface)
+func Look(name string) (i nic.Info, err error) {
+	err = link.At(name, func(iface string) error {
+		l, f, err := link.Open(iface)
 		if err == nil {
-			info = l.info(name, f, defaultRing)
+			i = info(l, name, f, defaultRing)
+			l.Close()
 		}
 		return err
 	})
-	return info, err
-}
-
-// at calls f in the namespace of a port's interface; its errors are made such that they say what helps.
-func at(name string, f func(iface string) error) error {
-	iface, ns, _ := strings.Cut(name, "@")
-	switch err := netns.Within(ns, func() error { return f(iface) }); {
-	case errors.Is(err, errNoInterface):
-		return netns.Missing(iface, ns)
-	case errors.Is(err, unix.EPERM):
-		return fmt.Errorf("%s: a packet socket needs CAP_NET_RAW. Use sudo, or once: setcap "+
-			"cap_net_raw,cap_net_admin,cap_bpf,cap_perfmon,cap_ipc_lock+ep $(command -v loadtest)", name)
-	case err != nil:
-		return fmt.Errorf("port %q: %w", name, err)
-	}
-	return nil
+	return i, err
 }
 
 // open runs in the interface's namespace.
 func open(name, iface string, o Options) (d nic.Device, err error) {
-	p := &port{tx: sender{fd: -1, name: iface}, rx: receiver{fd: -1}, link: link{fd: -1}}
+	p := &port{tx: sender{fd: -1, name: iface}, rx: receiver{fd: -1}}
 	defer func() {
 		if err != nil {
 			p.Close()
 		}
 	}()
-	if p.first, err = p.link.open(iface); err != nil {
+	if p.link, p.first, err = link.Open(iface); err != nil {
 		return d, err
 	}
-	if err = p.tx.open(p.link.index, p.first.mtu+ethernet); err != nil {
+	if err = p.tx.open(p.link.Index, p.first.MTU+ethernet); err != nil {
 		return d, err
 	}
-	if err = p.rx.open(p.link.index, o); err != nil {
+	if err = p.rx.open(p.link.Index, o); err != nil {
 		return d, err
 	}
-	return nic.Device{Info: p.link.info(name, p.first, len(p.rx.ring)), Queues: []nic.Port{p}}, nil
+	return nic.Device{Info: info(p.link, name, p.first, len(p.rx.ring)), Queues: []nic.Port{p}}, nil
 }
 
 // Status asks the kernel. What the interface itself dropped before a socket could see it is missed, too: the driver had no
@@ -100,16 +82,16 @@ func (p *port) Status() nic.Status {
 	if s, err := unix.GetsockoptTpacketStatsV3(p.rx.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
 		p.missed += int64(s.Drops) // the kernel counts anew after each call
 	}
-	now, err := p.link.ask()
+	now, err := p.link.Ask()
 	if err != nil { // the interface is gone
 		return nic.Status{LinkDown: true, Downs: 1, Missed: p.missed, TxFrames: -1}
 	}
 	return nic.Status{
-		LinkDown: !now.up,
-		Downs:    now.downs - p.first.downs,
-		Missed:   p.missed + now.rxMissed - p.first.rxMissed,
-		TxErrors: now.txErrors - p.first.txErrors,
-		TxFrames: now.txFrames - p.first.txFrames,
+		LinkDown: !now.Up,
+		Downs:    now.Downs - p.first.Downs,
+		Missed:   p.missed + now.RxMissed - p.first.RxMissed,
+		TxErrors: now.TxErrors - p.first.TxErrors,
+		TxFrames: now.TxFrames - p.first.TxFrames,
 	}
 }
 
@@ -129,5 +111,8 @@ func (p *port) Close() error {
 			errs = append(errs, unix.Close(fd))
 		}
 	}
-	return errors.Join(append(errs, p.link.close())...)
+	if p.link != nil {
+		errs = append(errs, p.link.Close())
+	}
+	return errors.Join(errs...)
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"loadtest/internal/link"
 	"loadtest/nic"
 	"loadtest/packet"
 )
@@ -125,5 +126,5 @@ func (s *sender) running() bool {
 		_     [22]byte
 	}{}
 	copy(r.name[:unix.IFNAMSIZ-1], s.name)
-	return ioctl(s.fd, unix.SIOCGIFFLAGS, unsafe.Pointer(&r)) && r.flags&unix.IFF_RUNNING != 0
+	return link.Ioctl(s.fd, unix.SIOCGIFFLAGS, unsafe.Pointer(&r)) && r.flags&unix.IFF_RUNNING != 0
 }
