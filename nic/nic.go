@@ -70,6 +70,9 @@ type Optional struct {
 
 // Of asks a port for its optional abilities: the one place where they are asserted.
 func Of(p Port) (o Optional) {
+	if j, ok := p.(*joined); ok {
+		return j.of()
+	}
 	o.Reporter, _ = p.(Reporter)
 	o.Waiter, _ = p.(Waiter)
 	o.Player, _ = p.(Player)

@@ -19,6 +19,7 @@ import (
 // A lane is one stream on one transmit queue: its packets with room for tags, its schedule and its books. The sender owns it;
 // back belongs to the receiver.
 type lane struct {
+	part     part
 	name     string
 	id       uint8
 	magic    uint16
@@ -75,8 +76,9 @@ func sendable(s Stream, port nic.Info) error {
 	return check.Err()
 }
 
-func newLane(s Stream, id uint8, o Options, own bool) *lane {
-	l := &lane{name: s.Name, id: id, pass: int64(s.Packets.Len()), skipped: s.Skipped, recent: make([]departure, o.Burst), flow: packet.Flow}
+func newLane(p part, id uint8, o Options, own bool) *lane {
+	s := p.Stream
+	l := &lane{part: p, name: s.Name, id: id, pass: int64(s.Packets.Len()), skipped: s.Skipped, recent: make([]departure, o.Burst), flow: packet.Flow}
 	l.lead, l.wrap = gaps(s)
 	l.vary = newVariety(s.Vary)
 	l.sent.Lateness.Grow()

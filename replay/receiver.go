@@ -22,7 +22,7 @@ type receiver struct {
 	port     nic.Port
 	optional nic.Optional
 	before   nic.Status
-	sender   *sender // of the same port, if any
+	own      []*sender // of the same port
 	lanes    []*lane
 	shared   *shared
 	senders  []*sender // whose lanes are expected here; without lanes all
@@ -38,6 +38,9 @@ type receiver struct {
 	examples      [match.Kinds][]byte // the first frame of each kind
 	frames        []packet.Frame
 
+	classifies bool  // the port counts our packets with a tag
+	asked      int64 // when it was asked for its counts
+
 	half, halfEnd int64 // the second half of the sending time, on the run's clock
 	drain         int64
 	last          int64 // when the latest packet of ours came
@@ -48,7 +51,8 @@ type receiver struct {
 
 func newReceiver(port string, o Options, sh *shared, magic uint16) *receiver {
 	d := o.Ports[port]
-	r := &receiver{name: port, port: d.Queues[0], optional: nic.Of(d.Queues[0]), shared: sh, host: o.Hosts[port],
+	q := d.Port()
+	r := &receiver{name: port, port: q, optional: nic.Of(q), shared: sh, host: o.Hosts[port],
 		virtual: o.Clock.Virtual(), frames: make([]packet.Frame, 64)}
 	r.table.Magic = magic
 	return r
@@ -68,8 +72,12 @@ func (r *receiver) await(l *lane, spin bool) {
 func (r *receiver) expect() error {
 	r.table.Forget()
 	r.owners = r.owners[:0]
-	for _, l := range r.lanes {
-		if err := r.expectLane(l); err != nil {
+	own := 0
+	for i, l := range r.lanes {
+		if i == 0 || l.name != r.lanes[i-1].name { // the lanes of a stream may have flows in common
+			own = r.table.Flows()
+		}
+		if err := r.expectLane(l, own); err != nil {
 			return err
 		}
 	}
@@ -81,8 +89,8 @@ func (r *receiver) expect() error {
 	return nil
 }
 
-func (r *receiver) expectLane(l *lane) error {
-	own := r.table.Flows()
+// expectLane expects a lane's flows; own is the number of its stream's first one.
+func (r *receiver) expectLane(l *lane, own int) error {
 	add := func(b []byte, i int) (int32, error) { return r.expectFlow(l, l.flow(b), own, i) }
 	if l.vary != nil {
 		l.restore()
@@ -95,7 +103,7 @@ func (r *receiver) expectLane(l *lane) error {
 	})
 }
 
-// expectFlow expects a flow of a lane's i-th packet, which has no tag; own is the number of its first flow.
+// expectFlow expects a flow of a lane's i-th packet, which has no tag; own is the number of its stream's first flow.
 func (r *receiver) expectFlow(l *lane, key uint64, own, i int) (int32, error) {
 	flow, known := r.table.Expect(key)
 	if known && int(flow) < own {
@@ -147,7 +155,7 @@ func (r *receiver) Step(now int64) (next int64) {
 	for i := range r.frames[:n] {
 		r.take(&r.frames[i], now)
 	}
-	if n > 0 {
+	if n > 0 || r.classified(now) {
 		r.publish()
 	}
 	if err != nil {
@@ -186,9 +194,19 @@ func (r *receiver) attend(now int64) {
 	if now >= r.hostDue {
 		r.hostDue = r.host.Step(now)
 	}
-	if r.host.Pending() && (r.sender == nil || r.sender.finished.Load() != 0) {
+	if r.host.Pending() && r.mute() {
 		_ = r.host.Flush(r.port) // a port that is down has nobody to answer
 	}
+}
+
+// mute says whether no sender of the port is at work, who would send for the host.
+func (r *receiver) mute() bool {
+	for _, s := range r.own {
+		if s.host != nil && s.finished.Load() == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // A listener is a receiver that no lane is expected at: it hears neighbours and what comes back the wrong way, off the hot threads.
@@ -219,16 +237,19 @@ func (r *receiver) until(now int64) int64 {
 
 // complete says whether everything that was sent is back.
 func (r *receiver) complete() bool {
+	var back, sent int64
 	for _, l := range r.lanes {
-		back := l.back.Received
-		for flow, sent := range l.sent.ByFlow { // the sender has ended: its book stands still
-			back += min(sent, r.flows.Packets[flow])
-		}
-		if back < l.published.sent.Load() {
-			return false
-		}
+		back += l.back.Received
+		sent += l.published.sent.Load()
 	}
-	return true
+	for flow, n := range r.flows.Packets {
+		var sent int64
+		for _, l := range r.lanes { // the sender has ended: its book stands still
+			sent += l.sent.ByFlow[flow]
+		}
+		back += min(sent, n)
+	}
+	return back >= sent
 }
 
 // take books one frame.
@@ -336,8 +357,8 @@ func (r *receiver) result() trial.Port {
 		p.Missed = st.Missed - r.before.Missed
 		p.Down = st.LinkDown || st.Downs > r.before.Downs
 	}
-	if r.sender != nil {
-		p = r.sender.facts(p)
+	for _, s := range r.own {
+		p = s.facts(p)
 	}
 	return p
 }

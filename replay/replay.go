@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -32,9 +33,11 @@ const (
 	Credit = 10 * time.Millisecond
 	Drain  = 50 * time.Millisecond
 
-	maxDrain = 2 * time.Second
-	longest  = int64(10 * time.Second) // a drain, where our packets never cease to come
-	linger   = int64(time.Millisecond) // after the last packet is back: copies that follow at once belong to this trial
+	maxDrain  = 2 * time.Second
+	longest   = int64(10 * time.Second) // a drain, where our packets never cease to come
+	mostLanes = 256                     // a tag tells apart
+
+	linger = int64(time.Millisecond) // after the last packet is back: copies that follow at once belong to this trial
 )
 
 // A Stream is packets that leave at one port and are expected at another.
@@ -101,8 +104,8 @@ func New(o Options) (*Runner, error) {
 	if o.Drain <= 0 {
 		o.Drain = Drain
 	}
-	if len(o.Streams) > 256 {
-		return nil, fmt.Errorf("%d streams: the tag has room for 256", len(o.Streams))
+	if len(o.Streams) > mostLanes {
+		return nil, fmt.Errorf("%d streams: the tag has room for %d", len(o.Streams), mostLanes)
 	}
 	r := &Runner{o: o, drain: o.Drain, wake: func() {}}
 	magic := Magic(o.Seed)
@@ -117,18 +120,20 @@ func New(o Options) (*Runner, error) {
 		if err := sendable(s, tx.Info); err != nil {
 			return nil, err
 		}
-		own := !slices.ContainsFunc(o.Streams[:i], func(t Stream) bool { return t.Packets == s.Packets })
-		l := newLane(s, uint8(i), o, own)
-		l.magic = magic
-		r.lanes = append(r.lanes, l)
-		r.sender(s.TX).lanes = append(r.sender(s.TX).lanes, l)
-		if s.RX == "" {
-			continue
-		}
-		if _, ok := o.Ports[s.RX]; !ok {
+		if _, ok := o.Ports[s.RX]; !ok && s.RX != "" {
 			return nil, fmt.Errorf("stream %s: no port %q", s.Name, s.RX)
 		}
-		r.receiver(s.RX, magic).await(l, o.Spin)
+		own := !slices.ContainsFunc(o.Streams[:i], func(t Stream) bool { return t.Packets == s.Packets })
+		for _, p := range parts(s, min(len(tx.Queues), mostLanes/len(o.Streams))) {
+			l := newLane(p, uint8(len(r.lanes)), o, own || p.Packets != s.Packets)
+			l.magic = magic
+			r.lanes = append(r.lanes, l)
+			t := r.sender(s.TX, p.queue)
+			t.lanes = append(t.lanes, l)
+			if s.RX != "" {
+				r.receiver(s.RX, magic).await(l, o.Spin)
+			}
+		}
 	}
 	if err := r.expect(); err != nil {
 		return nil, err
@@ -171,7 +176,7 @@ func (r *Runner) join() {
 	for _, s := range r.senders {
 		for _, t := range r.receivers {
 			if t.name == s.name {
-				s.receiver, t.sender = t, s
+				s.receiver, t.own = t, append(t.own, s)
 			}
 			if len(t.lanes) == 0 || slices.ContainsFunc(s.lanes, func(l *lane) bool { return l.receiver == t }) {
 				t.senders = append(t.senders, s)
@@ -180,11 +185,11 @@ func (r *Runner) join() {
 	}
 }
 
-func (r *Runner) sender(port string) *sender {
-	i := slices.IndexFunc(r.senders, func(s *sender) bool { return s.name == port })
+func (r *Runner) sender(port string, queue int) *sender {
+	i := slices.IndexFunc(r.senders, func(s *sender) bool { return s.name == port && s.queue == queue })
 	if i < 0 {
 		i = len(r.senders)
-		r.senders = append(r.senders, newSender(port, r.o, &r.shared))
+		r.senders = append(r.senders, newSender(port, queue, r.o, &r.shared))
 	}
 	return r.senders[i]
 }
@@ -213,6 +218,7 @@ func (r *Runner) Run(ctx context.Context, s trial.Spec, see func(trial.Sample)) 
 			l.end()
 		}
 	}()
+	defer r.unclassify()
 	if err := r.begin(ctx, s); err != nil {
 		return trial.Result{}, err
 	}
@@ -240,6 +246,7 @@ func (r *Runner) Run(ctx context.Context, s trial.Spec, see func(trial.Sample)) 
 		steppers = append(steppers, &sampler{r: r, every: int64(s.Interval), see: see})
 	}
 	err := r.o.Clock.Run(cut, steppers...)
+	r.unclassify()
 	result := r.result(s, err != nil)
 	if real, ok := r.o.Clock.(*clock.Real); ok {
 		result.Stolen, result.Suspended = real.Lost().Stolen, real.Lost().Suspended
@@ -255,6 +262,12 @@ func (r *Runner) Run(ctx context.Context, s trial.Spec, see func(trial.Sample)) 
 		}
 	}
 	return result, err
+}
+
+func (r *Runner) unclassify() {
+	for _, t := range r.receivers {
+		t.unclassify()
+	}
 }
 
 func ended(err error) error {
@@ -295,7 +308,7 @@ func (r *Runner) begin(ctx context.Context, s trial.Spec) error {
 		if !ok {
 			share = 1
 		}
-		if err := l.begin(ctx, s, points, end, share, number, pre); err != nil {
+		if err := l.begin(ctx, s, points, end, share*l.part.share(s.Unit), number, pre); err != nil {
 			return err
 		}
 	}
@@ -306,18 +319,31 @@ func (r *Runner) begin(ctx context.Context, s trial.Spec) error {
 			return err
 		}
 	}
+	played := make([]*nic.Plan, len(r.senders))
+	for i, t := range r.senders {
+		var err error
+		if played[i], err = t.plan(s, end, number, pre); err != nil {
+			return err
+		}
+	}
 	start := r.o.Clock.Now()
 	if !r.o.Clock.Virtual() {
 		start += int64(time.Millisecond) // every thread is up before the first packet is due
 	}
 	r.shared.count = start + int64(s.Preroll)
-	if s.Duration > 0 {
-		for _, t := range r.receivers {
+	for _, t := range r.receivers {
+		if s.Duration > 0 {
 			t.halves(r.shared.count+int64(s.Duration/2), r.shared.count+int64(s.Duration))
 		}
+		if err := t.classify(); err != nil {
+			return err
+		}
 	}
-	for _, t := range r.senders {
+	for i, t := range r.senders {
 		t.begin(start, end, int64(s.Preroll), s.Loops > 0 && s.Duration == 0)
+		if err := t.play(played[i]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -352,30 +378,79 @@ func (r *Runner) result(s trial.Spec, cut bool) trial.Result {
 		}
 		end = max(end, t.until)
 		if t.receiver == nil {
-			res.Ports = append(res.Ports, t.facts(trial.Port{Name: t.name}))
+			res.Ports = addPort(res.Ports, t.facts(trial.Port{Name: t.name}))
 		}
 	}
 	res.Elapsed = time.Duration(end - r.shared.count)
 	for _, t := range r.receivers {
 		res.Ports = append(res.Ports, t.result())
 	}
-	for _, l := range r.lanes {
-		var flows *tally.Flows
-		if l.receiver != nil {
-			flows = &l.receiver.flows
-		}
-		st := tally.Stream(l.name, &l.sent, l.back, flows)
-		st.Skipped = st.Intended * int64(l.skipped) / l.pass
-		if wait := l.starved; wait > int64(r.o.Credit) {
-			res.Starved = max(res.Starved, time.Duration(wait))
-		}
-		if st.Half.During = s.Duration - s.Duration/2; res.Elapsed < s.Duration || s.Duration == 0 {
-			st.Half = trial.Arrivals{} // sending ended early: there was no second half
-		}
-		res.Streams = append(res.Streams, st)
+	for lanes := range r.streams() {
+		res.Streams = append(res.Streams, r.stream(lanes, s, &res))
 	}
 	if res.Sum(func(s *trial.Stream) int64 { return s.Late }) > 0 {
 		r.drain = max(r.drain, min(2*r.drain, maxDrain))
 	}
 	return res
+}
+
+// streams are the lanes of each stream; New has put them side by side.
+func (r *Runner) streams() iter.Seq[[]*lane] {
+	return func(yield func([]*lane) bool) {
+		for i := 0; i < len(r.lanes); {
+			n := 1
+			for i+n < len(r.lanes) && r.lanes[i+n].name == r.lanes[i].name {
+				n++
+			}
+			if !yield(r.lanes[i : i+n]) {
+				return
+			}
+			i += n
+		}
+	}
+}
+
+// stream is the merge of a stream's lanes.
+func (r *Runner) stream(lanes []*lane, s trial.Spec, res *trial.Result) (st trial.Stream) {
+	l := lanes[0]
+	sent, flows := l.sent, (*tally.Flows)(nil)
+	if l.receiver != nil {
+		flows = &l.receiver.flows
+		sent.ByFlow = slices.Clone(sent.ByFlow) // what a device makes one flow of may come from several queues
+	}
+	pass := l.pass
+	for _, o := range lanes[1:] {
+		for flow, n := range o.sent.ByFlow {
+			sent.ByFlow[flow] += n
+		}
+		pass += o.pass
+	}
+	st = tally.Stream(l.name, &sent, l.back, flows)
+	for _, o := range lanes[1:] {
+		part := o.sent
+		part.ByFlow = nil
+		p := tally.Stream(o.name, &part, o.back, flows)
+		st.Add(&p)
+	}
+	st.Skipped = st.Intended * int64(l.skipped) / pass
+	for _, o := range lanes {
+		if wait := o.starved; wait > int64(r.o.Credit) {
+			res.Starved = max(res.Starved, time.Duration(wait))
+		}
+	}
+	if st.Half.During = s.Duration - s.Duration/2; res.Elapsed < s.Duration || s.Duration == 0 {
+		st.Half = trial.Arrivals{} // sending ended early: there was no second half
+	}
+	return st
+}
+
+// addPort adds what one queue of a port saw.
+func addPort(all []trial.Port, p trial.Port) []trial.Port {
+	i := slices.IndexFunc(all, func(q trial.Port) bool { return q.Name == p.Name })
+	if i < 0 {
+		return append(all, p)
+	}
+	all[i].TxError += p.TxError
+	all[i].Down = all[i].Down || p.Down
+	return all
 }

@@ -18,7 +18,7 @@ func (r *Runner) rest() {
 	var all []clock.Stepper
 	for _, name := range slices.Sorted(maps.Keys(r.o.Hosts)) {
 		if d, ok := r.o.Ports[name]; ok {
-			all = append(all, resting{&neigh.Attendant{Host: r.o.Hosts[name], Port: d.Queues[0]}})
+			all = append(all, resting{&neigh.Attendant{Host: r.o.Hosts[name], Port: d.Port()}})
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())

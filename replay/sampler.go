@@ -32,10 +32,17 @@ func (s *sampler) Step(now int64) int64 {
 	}
 	if now >= s.next {
 		sample := trial.Sample{At: time.Duration(now - s.r.shared.count)}
-		for _, l := range s.r.lanes {
-			p := &l.published
-			sample.Streams = append(sample.Streams, trial.Progress{Name: l.name, Intended: p.intended.Load(), Sent: p.sent.Load(),
-				Received: p.returned.Load(), SentWireBits: p.bits.Load(), RecvBits: p.returnedBits.Load()})
+		for lanes := range s.r.streams() {
+			sum := trial.Progress{Name: lanes[0].name}
+			for _, l := range lanes {
+				p := &l.published
+				sum.Intended += p.intended.Load()
+				sum.Sent += p.sent.Load()
+				sum.Received += p.returned.Load()
+				sum.SentWireBits += p.bits.Load()
+				sum.RecvBits += p.returnedBits.Load()
+			}
+			sample.Streams = append(sample.Streams, sum)
 		}
 		s.see(sample)
 		s.next += s.every * max(1, (now-s.next)/s.every+1)

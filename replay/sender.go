@@ -18,9 +18,11 @@ import (
 // A sender owns the Send half of one port and the lanes that leave through it. Times named rel and due are ns since start.
 type sender struct {
 	name     string
+	queue    int
 	port     nic.Port
 	optional nic.Optional
 	before   nic.Status
+	player   player
 	receiver *receiver // of the same port, if any
 	host     *neigh.Host
 	lanes    []*lane
@@ -63,11 +65,14 @@ type entry struct {
 	paced bool
 }
 
-func newSender(port string, o Options, sh *shared) *sender {
+func newSender(port string, queue int, o Options, sh *shared) *sender {
 	d := o.Ports[port]
-	s := &sender{name: port, port: d.Queues[0], optional: nic.Of(d.Queues[0]), shared: sh, virtual: o.Clock.Virtual(),
-		host: o.Hosts[port], credit: int64(o.Credit), burst: o.Burst, full: fullWait,
+	q := d.Queues[queue]
+	s := &sender{name: port, queue: queue, port: q, optional: nic.Of(q), shared: sh, virtual: o.Clock.Virtual(), credit: int64(o.Credit), burst: o.Burst, full: fullWait,
 		entries: make([]entry, 0, o.Burst), frames: make([]packet.Frame, o.Burst)}
+	if queue == 0 {
+		s.host = o.Hosts[port]
+	}
 	if s.virtual {
 		s.ahead = min(mostAhead, s.credit)
 		if s.line = float64(d.Info.LineRate); s.line > 0 {
@@ -98,6 +103,9 @@ func (s *sender) Step(now int64) (next int64) {
 	}
 	if s.shared.over() {
 		return s.finish(now)
+	}
+	if s.player.on {
+		return s.playOn(now)
 	}
 	s.expire(rel)
 	next = s.fill(rel)
@@ -334,6 +342,9 @@ func (s *sender) book(e *entry, rel int64, counted bool) {
 
 // finish ends sending: what was due and not sent before an early end was never intended, and its time was no time of sending.
 func (s *sender) finish(now int64) int64 {
+	if s.player.on {
+		return s.playedOut(now)
+	}
 	rel := now - s.start
 	if _, next := s.first(rel); len(s.entries) > 0 {
 		rel = min(rel, s.entries[0].due)

@@ -117,7 +117,7 @@ func (s *session) watchLinks() (stop func()) {
 	}
 	var all []port
 	for _, name := range ports(s.streams) {
-		if r := nic.Of(s.devices[name].Queues[0]).Reporter; r != nil {
+		if r := nic.Of(s.devices[name].Port()).Reporter; r != nil {
 			all = append(all, port{name, r, nic.Status{Downs: r.Status().Downs}}) // up: one that is down by now went down since
 		}
 	}

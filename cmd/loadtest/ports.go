@@ -234,7 +234,7 @@ func (s *session) resolve(ctx context.Context) error {
 		}
 		h.Announce()
 		asked = asked || len(h.Gateways()) > 0
-		all = append(all, neigh.Attended{Name: name, Port: s.devices[name].Queues[0], Host: h})
+		all = append(all, neigh.Attended{Name: name, Port: s.devices[name].Port(), Host: h})
 	}
 	if !asked {
 		return nil

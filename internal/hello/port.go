@@ -40,7 +40,8 @@ const (
 
 func newPort(r *run, name string) *port {
 	d := r.o.Ports[name]
-	return &port{run: r, name: name, device: d, queue: d.Queues[0], optional: nic.Of(d.Queues[0]), host: r.o.Hosts[name],
+	q := d.Port()
+	return &port{run: r, name: name, device: d, queue: q, optional: nic.Of(q), host: r.o.Hosts[name],
 		frames: make([]packet.Frame, 64)}
 }
 
