@@ -37,6 +37,9 @@ func probe(what string) error {
 		"script":     programs("script"),
 		"netns":      func() error { return first(superuser, programs("ip", "sysctl"), netns) },
 		"afpacket":   func() error { return first(superuser, linux) },
+		"afxdp":      func() error { return first(superuser, linux, xsk) },
+		"xdp":        func() error { return first(superuser, linux, bpf) },
+		"dpdk":       dpdk,
 		"tun":        tun,
 		"tcpdump":    programs("tcpdump"),
 		"tshark":     programs("tshark", "capinfos"),
@@ -103,4 +106,12 @@ func netns() error {
 		return fmt.Errorf("ip netns add: %s", strings.TrimSpace(string(out)))
 	}
 	return exec.Command("ip", "netns", "del", name).Run()
+}
+
+// dpdk looks for the libraries.
+func dpdk() error {
+	if err := exec.Command("pkg-config", "--exists", "libdpdk").Run(); err != nil {
+		return fmt.Errorf("pkg-config --exists libdpdk: %w", err)
+	}
+	return superuser()
 }
