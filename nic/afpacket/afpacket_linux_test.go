@@ -63,7 +63,7 @@ func TestPort(t *testing.T) {
 				a, b := open(t, wire.A, afpacket.Options{}), open(t, wire.B, afpacket.Options{})
 				return nictest.Pair{
 					A: a.Queues[0], B: b.Queues[0], MaxFrame: a.Info.MaxFrame,
-					Settle: func() { time.Sleep(time.Millisecond) },
+					Settle: func() { time.Sleep(time.Millisecond) }, Gone: func() { wire.IP("a", "link", "del", "a0") },
 				}
 			})
 		})

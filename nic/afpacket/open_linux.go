@@ -3,7 +3,6 @@ package afpacket
 import (
 	"errors"
 	"sync"
-	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -18,9 +17,9 @@ const (
 
 // A port is an interface: two sockets, and a third that asks for the interface's state.
 type port struct {
-	tx     sender
-	rx     receiver
-	closed atomic.Bool
+	tx   sender
+	rx   receiver
+	gate nic.Gate
 
 	mu     sync.Mutex // Status may be called by any goroutine
 	link   *link.Link
@@ -76,7 +75,7 @@ func open(name, iface string, o Options) (d nic.Device, err error) {
 func (p *port) Status() nic.Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed.Load() {
+	if p.gate.Closed() {
 		return nic.Status{LinkDown: true, Missed: p.missed, TxFrames: -1}
 	}
 	if s, err := unix.GetsockoptTpacketStatsV3(p.rx.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
@@ -99,7 +98,7 @@ func (p *port) Status() nic.Status {
 func (p *port) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed.Swap(true) {
+	if !p.gate.Close() {
 		return nil
 	}
 	var errs []error

@@ -86,14 +86,18 @@ func (r *receiver) mmap(size int) (err error) {
 
 // Recv lends the frames of at most one block.
 func (p *port) Recv(frames []packet.Frame) (int, error) {
-	if p.closed.Load() {
+	if !p.gate.Enter() {
 		return 0, nic.ErrClosed
 	}
-	r := &p.rx
+	n := p.rx.recv(frames)
+	p.gate.Leave()
+	return n, nil
+}
+
+func (r *receiver) recv(frames []packet.Frame) (n int) {
 	if !r.advance() {
-		return 0, nil
+		return 0
 	}
-	n := 0
 	for n < len(frames) && r.left > 0 {
 		h := (*unix.Tpacket3Hdr)(unsafe.Pointer(&r.ring[r.next]))
 		if r.ring[r.next+pkttypeAt] != unix.PACKET_OUTGOING {
@@ -103,7 +107,7 @@ func (p *port) Recv(frames []packet.Frame) (int, error) {
 		r.next += int(h.Next_offset)
 		r.left--
 	}
-	return n, nil
+	return n
 }
 
 // advance makes the current block one with frames that are not lent yet; it gives back a block that is used up.
@@ -154,13 +158,20 @@ func (r *receiver) bytes(h *unix.Tpacket3Hdr) []byte {
 // Wait waits until the kernel has handed over a block, or d. It is not unix.Poll: that lets the scheduler take the thread's
 // processor away, and most frames would be late.
 func (p *port) Wait(d time.Duration) {
-	if p.closed.Load() || d <= 0 || p.rx.ours && p.rx.left > 0 {
+	if !p.gate.Enter() {
 		return
 	}
-	fd := unix.PollFd{Fd: int32(p.rx.fd), Events: unix.POLLIN}
+	if d > 0 && !(p.rx.ours && p.rx.left > 0) {
+		p.rx.wait(d)
+	}
+	p.gate.Leave()
+}
+
+func (r *receiver) wait(d time.Duration) {
+	fd := unix.PollFd{Fd: int32(r.fd), Events: unix.POLLIN}
 	t := unix.NsecToTimespec(int64(d))
 	unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fd)), 1, uintptr(unsafe.Pointer(&t)), 0, 0, 0)
 	if fd.Revents&unix.POLLERR != 0 { // the link went down; the error is reported until it is read
-		_, _ = unix.GetsockoptInt(p.rx.fd, unix.SOL_SOCKET, unix.SO_ERROR)
+		_, _ = unix.GetsockoptInt(r.fd, unix.SOL_SOCKET, unix.SO_ERROR)
 	}
 }

@@ -51,10 +51,15 @@ func (s *sender) open(index, maxFrame int) (err error) {
 
 // Send hands frames to the driver, in bursts. On a veth pair the receiving side's work is done within it.
 func (p *port) Send(frames []packet.Frame) (int, error) {
-	if p.closed.Load() {
+	if !p.gate.Enter() {
 		return 0, nic.ErrClosed
 	}
-	s := &p.tx
+	n, err := p.tx.send(frames)
+	p.gate.Leave()
+	return n, err
+}
+
+func (s *sender) send(frames []packet.Frame) (int, error) {
 	sent := 0
 	for sent < len(frames) {
 		n, err := s.fill(frames[sent:])

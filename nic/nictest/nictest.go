@@ -18,6 +18,7 @@ import (
 type Pair struct {
 	A, B     nic.Port
 	MaxFrame int    // longest frame without FCS that both take; 0 is 1514
+	Gone     func() // takes the wire away for good, as when an interface is deleted; nil: that cannot happen
 	Settle   func() // called while a frame is awaited: steps a simulated wire, or sleeps a little; nil yields
 }
 
@@ -29,7 +30,7 @@ func Run(t *testing.T, open func(*testing.T) Pair) {
 	}{
 		{"order", order}, {"both directions", bothDirections}, {"sizes", sizes}, {"lending", lending}, {"full", full},
 		{"too long", tooLong}, {"empty batches", emptyBatches}, {"own frames", ownFrames}, {"allocations", allocations},
-		{"closed", closed},
+		{"closed", closed}, {"closed while sending", closedWhileSending}, {"gone while sending", goneWhileSending},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := runtime.NumGoroutine()

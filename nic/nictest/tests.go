@@ -215,3 +215,66 @@ func closed(t *testing.T, w *wire) {
 		}
 	}
 }
+
+// closedWhileSending: another goroutine may close a port at any time; its halves learn of it and touch nothing any more.
+func closedWhileSending(t *testing.T, w *wire) {
+	halves := make(chan error, 2)
+	busy := make(chan struct{}, 1)
+	batch, f := frames(0, 33, short), make([]packet.Frame, 33)
+	for _, half := range []func() error{
+		func() error { _, err := w.A.Send(batch); return err },
+		func() error { _, err := w.A.Recv(f); return err },
+	} {
+		go func() {
+			for until := time.Now().Add(patience); time.Now().Before(until); {
+				if err := half(); err != nil {
+					halves <- err
+					return
+				}
+				select {
+				case busy <- struct{}{}:
+				default:
+				}
+			}
+			halves <- nil
+		}()
+	}
+	<-busy
+	time.Sleep(5 * time.Millisecond)
+	if err := w.A.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	for range 2 {
+		if err := <-halves; !errors.Is(err, nic.ErrClosed) {
+			t.Errorf("a half that was at work says %v, want %v", err, nic.ErrClosed)
+		}
+	}
+}
+
+// goneWhileSending: a port whose wire is gone says so, and takes nothing more.
+func goneWhileSending(t *testing.T, w *wire) {
+	if w.Gone == nil {
+		t.Skip("this wire cannot go")
+	}
+	batch := frames(0, 33, short)
+	w.send(w.A, batch, 33)
+	w.Gone()
+	for until := time.Now().Add(patience); ; {
+		n, err := w.A.Send(batch)
+		if err != nil {
+			if !errors.Is(err, nic.ErrDown) && !errors.Is(err, nic.ErrClosed) {
+				t.Errorf("Send = %d, %v; want %v", n, err, nic.ErrDown)
+			}
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatal("Send still takes frames")
+		}
+	}
+	if r := nic.Of(w.A).Reporter; r != nil && !r.Status().LinkDown {
+		t.Error("Status says the link is up")
+	}
+	if _, err := w.A.Recv(make([]packet.Frame, 8)); err != nil && !errors.Is(err, nic.ErrDown) && !errors.Is(err, nic.ErrClosed) {
+		t.Errorf("Recv: %v", err)
+	}
+}
