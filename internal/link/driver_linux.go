@@ -68,3 +68,13 @@ func (l *Link) Merges() bool {
 	a := l.ethtool(unix.ETHTOOL_GGRO)
 	return a != nil && binary.NativeEndian.Uint32(a) != 0
 }
+
+// Queues are how many the interface uses for receiving and for sending; 1 where the driver does not tell.
+func (l *Link) Queues() (rx, tx int) {
+	a := l.ethtool(unix.ETHTOOL_GCHANNELS)
+	if a == nil {
+		return 1, 1
+	}
+	count := func(i int) int { return int(binary.NativeEndian.Uint32(a[4*i:])) } // struct ethtool_channels behind its command
+	return max(1, count(4)+count(7)), max(1, count(5)+count(7))
+}

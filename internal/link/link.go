@@ -15,6 +15,8 @@ type Facts struct {
 
 	Downs                        int64 // how often the carrier went
 	RxMissed, TxErrors, TxFrames int64
+
+	rxCRC, rxAlignment int64 // of Wire, where nobody else tells it
 }
 
 // ErrNoInterface is what Open says of a name that stands for none in the thread's namespace.

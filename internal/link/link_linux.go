@@ -16,8 +16,10 @@ type Link struct {
 	Name  string
 	Index int
 
-	fd  int
-	buf [16384]byte
+	fd    int
+	buf   [16384]byte
+	genl  *genl
+	stats *statistics
 }
 
 // Open finds the interface in the thread's namespace, and looks whether it may be a port: an error is ErrNoInterface or says why not.
@@ -41,6 +43,7 @@ func Open(iface string) (l *Link, f Facts, err error) {
 	if f, err = l.Ask(); err != nil {
 		return l, f, err
 	}
+	l.genl = openGenl() // here, since the thread is in the namespace
 	if f.Kind != unix.ARPHRD_ETHER && f.Kind != unix.ARPHRD_LOOPBACK {
 		return l, f, fmt.Errorf("not an Ethernet interface (ARP hardware type %d)", f.Kind)
 	}
@@ -54,6 +57,7 @@ func (l *Link) Close() error {
 	}
 	fd := l.fd
 	l.fd = -1
+	l.genl.close()
 	return unix.Close(fd)
 }
 
@@ -102,6 +106,7 @@ func parse(m *syscall.NetlinkMessage) (f Facts, err error) {
 				field := func(i int) int64 { return int64(binary.NativeEndian.Uint64(v[i*8:])) }
 				f.TxFrames, f.TxErrors = field(1), field(5)
 				f.RxMissed = field(6) + field(15) // rx_dropped, rx_missed_errors
+				f.rxCRC, f.rxAlignment = field(12), field(13)
 			}
 		}
 	}
