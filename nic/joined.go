@@ -53,15 +53,18 @@ func (j *joined) of() (o Optional) {
 		classifiers classifiers
 	)
 	for _, q := range j.queues {
-		o := Of(q)
-		if o.Reporter != nil {
-			reporters = append(reporters, o.Reporter)
+		part := Of(q)
+		if o.Wired == nil { // all queues are of one line
+			o.Wired = part.Wired
 		}
-		if o.Waiter != nil {
-			waiters = append(waiters, o.Waiter)
+		if part.Reporter != nil {
+			reporters = append(reporters, part.Reporter)
 		}
-		if o.Classifier != nil {
-			classifiers = append(classifiers, o.Classifier)
+		if part.Waiter != nil {
+			waiters = append(waiters, part.Waiter)
+		}
+		if part.Classifier != nil {
+			classifiers = append(classifiers, part.Classifier)
 		}
 	}
 	if len(reporters) == len(j.queues) {

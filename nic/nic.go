@@ -9,6 +9,7 @@ import (
 	"errors"
 	"time"
 
+	"loadtest/internal/link"
 	"loadtest/packet"
 	"loadtest/units"
 )
@@ -40,9 +41,10 @@ type Info struct {
 	MAC           [6]byte
 	LineRate      units.BitRate // 0: unknown
 	MTU, MaxFrame int           // MaxFrame: longest frame without FCS that Send takes
-	NUMA          int
-	Down          bool // the link was, when it was asked
-	Merges        bool // receive offload may hand up several TCP segments as one frame
+	NUMA          int           // memory node of the device; -1: none
+	Passed        string        // why no faster way to the same device was taken; "" where none is known
+	Down          bool          // the link was, when it was asked
+	Merges        bool          // receive offload may hand up several TCP segments as one frame
 }
 
 // Status is what a port tells about itself since it was opened.
@@ -57,12 +59,16 @@ type Status struct {
 // A Reporter is a Port that tells its Status; any goroutine may ask.
 type Reporter interface{ Status() Status }
 
+// A Wired is a Port that tells how its line fares, in counts that only grow. Any goroutine may ask; it takes some system calls.
+type Wired interface{ Wire() link.Wire }
+
 // A Waiter is a Port that can wait for frames on behalf of its Recv half: until something may be there, or d.
 type Waiter interface{ Wait(d time.Duration) }
 
 // Optional is what a Port can do beside being one; nil where it cannot.
 type Optional struct {
 	Reporter   Reporter
+	Wired      Wired
 	Waiter     Waiter
 	Player     Player
 	Classifier Classifier
@@ -74,6 +80,7 @@ func Of(p Port) (o Optional) {
 		return j.of()
 	}
 	o.Reporter, _ = p.(Reporter)
+	o.Wired, _ = p.(Wired)
 	o.Waiter, _ = p.(Waiter)
 	o.Player, _ = p.(Player)
 	o.Classifier, _ = p.(Classifier)

@@ -22,6 +22,7 @@ type receiver struct {
 	port     nic.Port
 	optional nic.Optional
 	before   nic.Status
+	fare     fare
 	own      []*sender // of the same port
 	lanes    []*lane
 	shared   *shared
@@ -55,6 +56,7 @@ func newReceiver(port string, o Options, sh *shared, magic uint16) *receiver {
 	r := &receiver{name: port, port: q, optional: nic.Of(q), shared: sh, host: o.Hosts[port],
 		virtual: o.Clock.Virtual(), frames: make([]packet.Frame, 64)}
 	r.table.Magic = magic
+	r.fare.wired = r.optional.Wired
 	return r
 }
 
@@ -143,6 +145,7 @@ func (r *receiver) begin(now int64, number, pre uint8, s trial.Spec) error {
 	if r.optional.Reporter != nil {
 		r.before = r.optional.Reporter.Status()
 	}
+	r.fare.begin()
 	return nil
 }
 
@@ -346,7 +349,7 @@ func (r *receiver) publish() {
 
 // result is what the port saw beside the streams.
 func (r *receiver) result() trial.Port {
-	p := trial.Port{Name: r.name}
+	p := trial.Port{Name: r.name, Line: r.fare.since()}
 	for k, n := range r.kinds {
 		if n > 0 {
 			p.Foreign = append(p.Foreign, trial.Foreign{Kind: match.Kind(k).String(), Packets: n, Example: dissect.Line(r.examples[k])})

@@ -452,5 +452,8 @@ func addPort(all []trial.Port, p trial.Port) []trial.Port {
 	}
 	all[i].TxError += p.TxError
 	all[i].Down = all[i].Down || p.Down
+	if p.Line.Told {
+		all[i].Line = p.Line
+	}
 	return all
 }

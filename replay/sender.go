@@ -22,6 +22,7 @@ type sender struct {
 	port     nic.Port
 	optional nic.Optional
 	before   nic.Status
+	fare     fare // of a port without a receiver
 	player   player
 	receiver *receiver // of the same port, if any
 	host     *neigh.Host
@@ -89,6 +90,10 @@ func (s *sender) begin(start, end, count int64, loops bool) {
 	s.finished.Store(0)
 	if s.optional.Reporter != nil {
 		s.before = s.optional.Reporter.Status()
+	}
+	if s.receiver == nil && s.queue == 0 {
+		s.fare.wired = s.optional.Wired
+		s.fare.begin()
 	}
 }
 
@@ -384,6 +389,9 @@ func (s *sender) onWire() (ns int64) {
 // facts adds what the port tells about itself since the trial began.
 func (s *sender) facts(p trial.Port) trial.Port {
 	p.Down = p.Down || s.down
+	if s.fare.wired != nil {
+		p.Line = s.fare.since()
+	}
 	if s.optional.Reporter != nil {
 		st := s.optional.Reporter.Status()
 		p.TxError += st.TxErrors - s.before.TxErrors

@@ -51,6 +51,8 @@ func faults(t *Trial) []string {
 	}
 	if stall := t.stall(); stall != "" {
 		out = append(out, stall)
+	} else if late := disturbed(t); late != "" {
+		out = append(out, late)
 	}
 	if waited := t.starved(); waited != "" {
 		out = append(out, waited)
@@ -65,6 +67,20 @@ func faults(t *Trial) []string {
 		out = append(out, r)
 	}
 	return out
+}
+
+// disturbed says that the tester did not keep the pace, though it sent what it should; "" where it did.
+func disturbed(t *Trial) string {
+	var of []string
+	for i := range t.Streams {
+		if s := &t.Streams[i]; s.LateRatio != nil && *s.LateRatio > mostLate {
+			of = append(of, fmt.Sprintf("%.2g %% of %s", *s.LateRatio*100, s.Name))
+		}
+	}
+	if of == nil {
+		return ""
+	}
+	return "pacing disturbed: " + strings.Join(of, ", ") + " left more than 1 ms late"
 }
 
 // news is a reason, unless it was told already, or the counts that were told say it: "lost 9 node1" after "lost 9 (0.12 %) node1".
@@ -91,6 +107,12 @@ func portFaults(p *TrialPort) (out []string) {
 	}
 	if p.Down {
 		out = append(out, "link down at "+p.Name)
+	}
+	if n := value(p.Pauses); n > 0 {
+		out = append(out, fmt.Sprintf("%d PAUSE frames at %s: the other end held the tester up", n, p.Name))
+	}
+	if n := value(p.Broken); n > 0 {
+		out = append(out, fmt.Sprintf("%d broken frames at %s: cable or optic", n, p.Name))
 	}
 	return out
 }

@@ -107,7 +107,7 @@ func search() []report.Record {
 			[]trial.Stream{books(ab, 10*units.Gbps, time.Second, 5618190), books(ba, 10*units.Gbps, time.Second, 5610107)}),
 		&report.Sample{Trial: 3, AtNs: 61e8, Streams: []report.SampleStream{{Name: ab, Intended: 5, Sent: 5, Received: new(int64(4)), SentWire: 420, ReceivedWire: new(int64(336))}}},
 		tried(3, 6, report.Search, 9*units.Gbps, time.Second, report.About{Verdict: report.Invalid, Reason: "unsent 4000000 (23 %) eth2→eth3: tester limited"},
-			[]trial.Stream{late, books(ba, 9*units.Gbps, time.Second, 0)}, trial.Port{Name: "eth3", Missed: 12, TxError: 2, Down: true}),
+			[]trial.Stream{late, books(ba, 9*units.Gbps, time.Second, 0)}, trial.Port{Name: "eth3", Missed: 12, TxError: 2, Down: true, Line: trial.Line{Told: true, Pauses: 431, Broken: 7}}),
 		tried(4, 8, report.Search, 6.25*units.Gbps, 10*time.Millisecond, report.About{Verdict: report.Fail, Retries: new(int64(1))},
 			[]trial.Stream{books(ab, 6.25*units.Gbps, 10*time.Millisecond, 9), books(ba, 6.25*units.Gbps, 10*time.Millisecond, 0)}),
 		tried(5, 9, report.Search, 6.21*units.Gbps, time.Second, report.About{Verdict: report.Fail},

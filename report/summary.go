@@ -162,7 +162,7 @@ func addKind(all []Foreign, f Foreign) []Foreign {
 
 // notes are what a reader must know to trust the numbers.
 func (t *Text) notes() string {
-	var untagged, sent, unsent, intended, missed, waited int64
+	var untagged, sent, unsent, intended, missed, waited, pauses, broken int64
 	var p99, top *int64
 	for _, r := range t.counted("") {
 		waited = max(waited, r.DiskWaitNs)
@@ -178,6 +178,8 @@ func (t *Text) notes() string {
 		}
 		for i := range r.Ports {
 			missed += r.Ports[i].Missed
+			pauses += value(r.Ports[i].Pauses)
+			broken += value(r.Ports[i].Broken)
 		}
 	}
 	out := ""
@@ -189,6 +191,12 @@ func (t *Text) notes() string {
 	}
 	if waited > 0 {
 		out += fmt.Sprintf("note: packets waited up to %s for the disk: the tester is limited by disk. A lower rate, a faster disk, or --memory\n", delay(&waited))
+	}
+	if pauses > 0 {
+		out += fmt.Sprintf("note: %d PAUSE frames came: it is the other end that held the tester up (flow control)\n", pauses)
+	}
+	if broken > 0 {
+		out += fmt.Sprintf("note: %d frames came in broken: cable or optic; what they were is lost without the device\n", broken)
 	}
 	if missed > 0 {
 		out += fmt.Sprintf("note: %d packets missed by the tester's own receive path: those trials say nothing about the device\n", missed)

@@ -93,7 +93,18 @@ type TrialStream struct {
 	LatencyCount *int64 `json:"latency_samples"`
 	Delay
 	Lateness
+
+	// How well the tester kept the pace: the share of sent packets that left more than a millisecond after their deadline, and all
+	// of them by lateness, as pairs of a least lateness in ns and a number of packets.
+	LateRatio    *float64   `json:"sent_late_ratio"`
+	LatenessBars [][2]int64 `json:"lateness_histogram"`
 }
+
+// mostLate is the share of packets that may leave late without a word: above it the pacing was disturbed.
+const mostLate = 0.01
+
+// lateBy is when a packet is late, ns.
+const lateBy = int64(time.Millisecond)
 
 // Times are a distribution in ns; nil where nothing was measured.
 type Times struct{ MinNs, P50Ns, P90Ns, P99Ns, P999Ns, MaxNs *int64 }
@@ -125,6 +136,9 @@ type TrialPort struct {
 	Missed  int64     `json:"missed"` // dropped in the tester's own receive path
 	TxError int64     `json:"tx_errors"`
 	Down    bool      `json:"link_down"`
+
+	Pauses *int64 `json:"pause_frames"`  // that came: the other end held this port up; null: the driver does not tell
+	Broken *int64 `json:"broken_frames"` // frames that came with a wrong FCS or symbol, blocks that FEC could not mend
 }
 
 // Foreign counts packets of one kind that are not ours.

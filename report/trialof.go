@@ -51,6 +51,9 @@ func TrialOf(s trial.Spec, r *trial.Result, a About) *Trial {
 	}
 	for _, p := range r.Ports {
 		q := TrialPort{Name: p.Name, Missed: p.Missed, TxError: p.TxError, Down: p.Down, Foreign: make([]Foreign, 0, len(p.Foreign))}
+		if p.Line.Told {
+			q.Pauses, q.Broken = new(p.Line.Pauses), new(p.Line.Broken)
+		}
 		for _, f := range p.Foreign {
 			q.Foreign = append(q.Foreign, Foreign(f))
 		}
@@ -115,7 +118,15 @@ func streamOf(s *trial.Stream, elapsed time.Duration) TrialStream {
 		HalfBps: per(s.Half.WireBits, s.Half.During), HalfPps: per(s.Half.Packets, s.Half.During),
 		LatencyCount: new(s.Latency.Count),
 		Delay:        Delay(timesOf(&s.Latency)), Lateness: Lateness(timesOf(&s.Lateness)),
+		LateRatio: lateRatio(&s.Lateness), LatenessBars: slices.Concat([][2]int64{}, s.Lateness.Bars()),
 	}
+}
+
+func lateRatio(h *trial.Histogram) *float64 {
+	if h.Count == 0 {
+		return nil
+	}
+	return Number(float64(h.Above(lateBy)) / float64(h.Count))
 }
 
 // timesOf reads the percentiles that a record keeps.

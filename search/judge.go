@@ -46,6 +46,9 @@ func invalid(s *trial.Spec, r *trial.Result, o Options) problem {
 		return problem{tester, fmt.Sprintf("nothing was sent of %d packets: tester limited", intended)}
 	}
 	if list := unsent(s, r, o.MaxUnsent); list != "" {
+		if n := r.Pauses(); n > 0 {
+			return problem{tester, fmt.Sprintf("unsent %s: held up by %d PAUSE %s of the other end", list, n, plural(n, "frame"))}
+		}
 		return problem{tester, "unsent " + list + ": tester limited"}
 	}
 	if n := r.Missed(); n > 0 {

@@ -45,6 +45,8 @@ func TestVerdicts(t *testing.T) {
 		{"unsent as allowed", books(62000, 61188, 61188), search.Options{MaxUnsent: 0.0131}, "pass: ", 1},
 		{"unsent of one", two(ok, trial.Stream{Intended: 100, Sent: 99, Received: 99}), search.Options{Invalid: 1},
 			"limited: unsent 1 (1 %) node2: tester limited", 2},
+		{"unsent, as the device held the tester up", paused(books(62000, 61188, 61188)), search.Options{},
+			"limited: unsent 812 (1.31 %) node1: held up by 431 PAUSE frames of the other end", 4},
 		{"nothing sent", books(1000, 0, 0), search.Options{}, "limited: nothing was sent of 1000 packets: tester limited", 4},
 		{"missed", port(books(1000, 1000, 988), trial.Port{Name: "eth2", Missed: 12}), search.Options{}, "limited: tester dropped 12 on receive", 4},
 		{"not transmitted", port(books(1000, 1000, 988), trial.Port{Name: "eth2", TxError: 12}), search.Options{},
@@ -186,4 +188,10 @@ func TestMeasuredAfterAll(t *testing.T) {
 			}
 		})
 	}
+}
+
+// paused is a result with PAUSE frames.
+func paused(r trial.Result) trial.Result {
+	r.Ports = append(r.Ports, trial.Port{Name: "a", Line: trial.Line{Told: true, Pauses: 431}})
+	return r
 }

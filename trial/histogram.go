@@ -106,6 +106,42 @@ func (h *Histogram) Percentile(p float64) (int64, bool) {
 	return h.Max, true
 }
 
+// Above is how many of the counted values exceed ns (to the cell's width: those in the cell of ns do not).
+func (h *Histogram) Above(ns int64) (n int64) {
+	if h.Count == 0 {
+		return 0
+	}
+	for _, k := range h.cell[cell(max(ns, 0))+1:] {
+		n += k
+	}
+	return n
+}
+
+// Bars are the counts of the eighths of octaves that have any: the least value of each, ns, and how many.
+func (h *Histogram) Bars() (bars [][2]int64) {
+	if h.Count == 0 {
+		return nil
+	}
+	const wide = 1 << octaveBits / 8 // cells
+	for c := 0; c < cells; c++ {
+		from := floor(c)
+		if c >= 2<<octaveBits {
+			from = floor(c / wide * wide)
+		} else if from >= 8 { // below 128 ns a cell is 1 ns wide
+			s := bits.Len64(uint64(from)) - 4
+			from = from >> s << s
+		}
+		switch n := h.cell[c]; {
+		case n == 0:
+		case len(bars) > 0 && bars[len(bars)-1][0] == from:
+			bars[len(bars)-1][1] += n
+		default:
+			bars = append(bars, [2]int64{from, n})
+		}
+	}
+	return bars
+}
+
 // Mean is the mean in ns; false if it is empty.
 func (h *Histogram) Mean() (float64, bool) {
 	if h.Count == 0 {

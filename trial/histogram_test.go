@@ -215,3 +215,24 @@ func TestAddCells(t *testing.T) {
 		}
 	}
 }
+
+func TestAboveAndBars(t *testing.T) {
+	var empty trial.Histogram
+	if empty.Above(0) != 0 || empty.Bars() != nil {
+		t.Error("an empty one has some")
+	}
+	var h trial.Histogram
+	for _, v := range []int64{0, 7, 15, 16, 17, 18, 127, 1 << 20, 1<<20 + 1, 1<<20 + 1<<17 - 1, 1<<20 + 1<<17, 1 << 41} {
+		h.Record(v, 1)
+	}
+	if n := h.Above(1 << 20); n != 3 { // the next one is in the same cell
+		t.Errorf("%d above 2^20, want 3", n)
+	}
+	if n := h.Above(-5); n != 11 {
+		t.Errorf("%d above 0, want 11", n)
+	}
+	want := [][2]int64{{0, 1}, {7, 1}, {15, 1}, {16, 2}, {18, 1}, {120, 1}, {1 << 20, 3}, {1<<20 + 1<<17, 1}, {15 << 36, 1}}
+	if got := h.Bars(); !slices.Equal(got, want) {
+		t.Errorf("bars %v, want %v", got, want)
+	}
+}

@@ -94,6 +94,9 @@ func (p *Port) add(o *Port) {
 	p.Missed += o.Missed
 	p.TxError += o.TxError
 	p.Down = p.Down || o.Down
+	p.Line.Told = p.Line.Told || o.Line.Told
+	p.Line.Pauses += o.Line.Pauses
+	p.Line.Broken += o.Line.Broken
 	for _, f := range o.Foreign {
 		i := slices.IndexFunc(p.Foreign, func(g Foreign) bool { return g.Kind == f.Kind })
 		if i < 0 {

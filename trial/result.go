@@ -61,6 +61,15 @@ type Port struct {
 	Missed  int64     // dropped in the tester's own receive path
 	TxError int64     // frames that the driver took and could not send, if it tells
 	Down    bool      // the link went down during the trial
+	Line    Line
+}
+
+// Line is how a port's line fared during the trial, as far as its driver counts that.
+type Line struct {
+	Told bool // the driver tells anything of it
+
+	Pauses int64 // PAUSE frames that came: the other end held this port up (IEEE 802.3, annex 31B)
+	Broken int64 // frames that came with a wrong FCS, invalid symbols, or blocks that FEC could not mend: a cable or an optic
 }
 
 // Foreign counts packets of one kind that are not ours.
@@ -103,6 +112,14 @@ func (r *Result) Foreign() (n int64) {
 		for _, f := range r.Ports[i].Foreign {
 			n += f.Packets
 		}
+	}
+	return n
+}
+
+// Pauses is how many PAUSE frames the ports got: what stayed unsent meanwhile was held up by the other end.
+func (r *Result) Pauses() (n int64) {
+	for i := range r.Ports {
+		n += r.Ports[i].Line.Pauses
 	}
 	return n
 }

@@ -232,8 +232,12 @@ func (f *findLimit) answer(s *session, w *watcher, a search.Answer, err error) e
 		return ran(err)
 	case a.Limit == search.LimitTester:
 		upTo, beyond := units.Rate{Kind: kind(a.Unit), Value: a.Load}, "a faster port"
-		if a.Worst.Starved > 0 {
+		switch {
+		case a.Worst.Starved > 0:
 			beyond = "a faster disk, or --memory"
+		case a.Worst.Pauses() > 0:
+			return notMeasured(fmt.Sprintf("no limit of the device found: above %v it holds the tester up by PAUSE frames (flow control); %s. Without it: %s",
+				upTo, a.Reason, s.unpaused(&a.Worst)))
 		}
 		return notMeasured(fmt.Sprintf("no limit of the device found: above %v the tester is at its own; %s. Up to there: -b %v; beyond: %s",
 			upTo, a.Reason, upTo, beyond))

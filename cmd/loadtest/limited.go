@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"loadtest/nic/dial"
 	"loadtest/trial"
 	"loadtest/units"
 )
@@ -35,6 +36,9 @@ func (s *session) limited(spec trial.Spec, r *trial.Result) error {
 			max(1, r.Starved.Milliseconds()), s.lower(spec, r, worst)))
 	case worst == nil:
 		return nil
+	case r.Pauses() > 0:
+		return notMeasured(fmt.Sprintf("no verdict about this load: %d PAUSE frames came, the other end held the tester up (flow control). Without it: %s; lower: -b%s",
+			r.Pauses(), s.unpaused(r), s.lower(spec, r, worst)))
 	}
 	of := ""
 	if len(r.Streams) > 1 {
@@ -51,6 +55,21 @@ func (s *session) limited(spec trial.Spec, r *trial.Result) error {
 	}
 	return notMeasured(fmt.Sprintf("%ssent %s of %s %s%s (%s). Lower: -b%s", no, digits(sent/unit), digits(asked/unit), name, of,
 		s.devices[s.of(worst).tx].Info.Backend, s.lower(spec, r, worst)))
+}
+
+// unpaused is the command that makes the port, which PAUSE frames held up, heed them no more.
+func (s *session) unpaused(r *trial.Result) string {
+	for _, p := range r.Ports {
+		iface, ns, ok := dial.Interface(p.Name)
+		switch {
+		case p.Line.Pauses == 0 || !ok:
+		case ns == "":
+			return "ethtool -A " + iface + " rx off tx off"
+		default:
+			return "ip netns exec " + ns + " ethtool -A " + iface + " rx off tx off"
+		}
+	}
+	return "switch flow control off"
 }
 
 // of is the stream that a result is of.

@@ -115,3 +115,13 @@ func (p *port) Close() error {
 	}
 	return errors.Join(errs...)
 }
+
+// Wire tells what the driver counts on the line.
+func (p *port) Wire() link.Wire {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gate.Closed() {
+		return link.Unknown()
+	}
+	return p.link.Wire()
+}
