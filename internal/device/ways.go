@@ -38,8 +38,12 @@ const longestXDP = 3394
 
 // Ways says which backends would open the device, fastest first. A bare name takes the first that works.
 func (d *Device) Ways(b Build) (ways []Way) {
-	for _, w := range []Way{d.dpdk(b), d.xdp(b), d.afxdp(b), d.afpacket()} {
-		if !slices.Contains(b.Backends, w.Backend) && w.Why == "" {
+	for _, w := range []Way{d.dpdk(), d.xdp(b), d.afxdp(b), d.afpacket()} {
+		switch {
+		case slices.Contains(b.Backends, w.Backend):
+		case w.Backend == "dpdk" && d.PCI != "":
+			w.Why, w.Mend = "this build has no DPDK: apt install libdpdk-dev && make build", ""
+		case w.Backend != "dpdk":
 			w.Why, w.Mend = "this build has no "+w.Backend, ""
 		}
 		ways = append(ways, w)
@@ -53,15 +57,12 @@ func userspace(driver string) bool {
 }
 
 // dpdk takes the device away from the kernel, so it is only taken where somebody did that on purpose.
-func (d *Device) dpdk(b Build) Way {
+func (d *Device) dpdk() Way {
 	w := Way{Backend: "dpdk", Speed: speedDPDK}
-	has := slices.Contains(b.Backends, "dpdk")
 	switch {
 	case d.PCI == "":
 		w.Why = "no PCI device"
-	case userspace(d.Driver) && !has:
-		w.Why = "this build has no DPDK: apt install libdpdk-dev && make build"
-	case userspace(d.Driver) && d.Driver == "vfio-pci" && d.IOMMU == "":
+	case d.Driver == "vfio-pci" && d.IOMMU == "":
 		w.Why, w.Mend = "vfio-pci has no IOMMU here", "echo 1 > /sys/module/vfio/parameters/enable_unsafe_noiommu_mode"
 	case userspace(d.Driver):
 	case strings.HasPrefix(d.Driver, "mlx"): // Mellanox' work beside the kernel's driver
@@ -70,7 +71,7 @@ func (d *Device) dpdk(b Build) Way {
 		w.Why, w.Mend = "no driver is bound", bind(d.PCI)
 	default:
 		w.Why = "bound to " + d.Driver
-		if has && len(d.Refused) == 0 && len(d.Addresses) == 0 {
+		if len(d.Refused) == 0 && len(d.Addresses) == 0 {
 			w.Mend = bind(d.PCI)
 		}
 	}

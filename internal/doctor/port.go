@@ -60,8 +60,10 @@ func (p *port) ways() (best device.Way, ok bool) {
 		return best, false
 	}
 	best = all[i]
+	told := ""
 	for _, w := range all[:i] {
-		if w.Mend != "" {
+		if w.Mend != "" && w.Mend != told { // which may help a slower one, too
+			told = w.Mend
 			p.add(Note, fmt.Sprintf("%s sends %s a core, %s %s", w.Backend, w.Speed, best.Backend, best.Speed), w.Why, w.Mend)
 		}
 	}
