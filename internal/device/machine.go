@@ -15,6 +15,7 @@ type Machine struct {
 	Kernel    string // release, as uname -r
 	BTF       bool   // the kernel describes its own types: tracing programs need it
 	AFXDP     bool   // it has XDP sockets
+	Raw       *bool  // this process may open packet sockets (CAP_NET_RAW)
 	CPUs      []CPU  // those that are online
 	Isolated  CPUs   // kept free of other programs (isolcpus)
 	SMT       bool   // two threads of a core are in use
@@ -54,6 +55,7 @@ func ReadMachine(sys, proc fs.FS) (m Machine) {
 	for line := range strings.Lines(text(proc, "net/protocols")) {
 		m.AFXDP = m.AFXDP || strings.HasPrefix(line, "XDP ")
 	}
+	m.Raw = capable(text(proc, "self/status"), 13)
 	m.cpus(sys)
 	m.SMT = text(sys, "devices/system/cpu/smt/active") == "1"
 	for _, turbo := range []struct{ file, on, off string }{{"intel_pstate/no_turbo", "0", "1"}, {"cpufreq/boost", "1", "0"}} {
@@ -152,6 +154,17 @@ func steal(stat string) float64 {
 		return 0
 	}
 	return stolen / all
+}
+
+// capable reads whether a process has a capability (capabilities(7)); nil if /proc/PID/status does not tell.
+func capable(status string, capability uint) *bool {
+	for line := range strings.Lines(status) {
+		mask, ok := strings.CutPrefix(line, "CapEff:")
+		if effective, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64); ok && err == nil {
+			return new(effective>>capability&1 == 1)
+		}
+	}
+	return nil
 }
 
 // running finds a process by its name.

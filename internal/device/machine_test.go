@@ -58,8 +58,9 @@ func TestReadMachine(t *testing.T) {
 			"stat":                 "cpu  50 0 20 20 0 0 0 10 40 0\ncpu0 1 2\n",
 			"loadavg":              "1.50 0.52 0.90 1/213 4711\n",
 			"4711/comm":            "irqbalance\n", "5/comm": "bash\n", "self/comm": "irqbalance\n",
+			"self/status": "Name:\tloadtest\nCapPrm:\t0000000000000000\nCapEff:\t0000000000002000\n",
 		}, Machine{
-			Kernel: "6.18.1-amd64", BTF: true, AFXDP: true, Isolated: CPUs{2, 3}, SMT: true, Turbo: "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
+			Kernel: "6.18.1-amd64", BTF: true, AFXDP: true, Raw: new(true), Isolated: CPUs{2, 3}, SMT: true, Turbo: "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
 			CPUs:      []CPU{{0, 0, "", nil}, {1, 1, "powersave", CPUs{1, 3}}, {2, 0, "", nil}, {3, 1, "", nil}},
 			HugePages: []HugePages{{0, 2 << 20, 0, 0}, {0, 1 << 30, 2, 0}, {1, 2 << 20, 512, 12}},
 			IOMMU:     true, Virtual: true, Steal: 0.1, Load: 1.5, Balancer: &Process{4711, "irqbalance"},
@@ -70,8 +71,8 @@ func TestReadMachine(t *testing.T) {
 			"devices/system/cpu/cpufreq/boost":                    "1\n",
 			"kernel/mm/hugepages/hugepages-2048kB/nr_hugepages":   "3\n",
 			"kernel/mm/hugepages/hugepages-2048kB/free_hugepages": "1\n",
-		}, map[string]string{"stat": "cpu  odd\n", "net/protocols": "XDPLIKE 1\n", "loadavg": "much"},
-			Machine{CPUs: []CPU{{}}, Turbo: "echo 0 > /sys/devices/system/cpu/cpufreq/boost", HugePages: []HugePages{{0, 2 << 20, 3, 1}}}},
+		}, map[string]string{"self/status": "CapEff:\tffffffffffffdfff\n", "stat": "cpu  odd\n", "net/protocols": "XDPLIKE 1\n", "loadavg": "much"},
+			Machine{Raw: new(false), CPUs: []CPU{{}}, Turbo: "echo 0 > /sys/devices/system/cpu/cpufreq/boost", HugePages: []HugePages{{0, 2 << 20, 3, 1}}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, ReadMachine(tree(tt.sys), tree(tt.proc))); diff != "" {

@@ -45,7 +45,7 @@ func All(env func(string) string) (all []Device, err error) {
 	}
 	for _, d := range pci {
 		if !slices.ContainsFunc(all, func(a Device) bool { return a.PCI == d.PCI }) {
-			d.Wire = link.Wire{PauseRx: -1, PauseTx: -1, CRC: -1, Symbol: -1, Length: -1, FECCorrected: -1, FECUncorrected: -1}
+			d.Wire = link.Unknown()
 			all = append(all, d)
 		}
 	}

@@ -71,12 +71,12 @@ func TestPort(t *testing.T) {
 			"note eth2 does not tell its speed: shares of the line (--rate 40%) mean nothing, so give rates as numbers"},
 		{"merging", func(d *device.Device) {
 			d.Settings.Features = map[string]link.Feature{"rx-gro": {On: true}, "rx-lro": {On: true}, "rx-gro-hw": {On: true, Fixed: true}, "rx-vlan-hw-parse": {On: true}}
-		}, "afpacket", "warning eth2 merges received segments (gro, lro, rx-gro-hw): several TCP segments arrive as one frame, and the rest counts as lost\n" +
-			"    ethtool -K eth2 gro off lro off"},
+		}, "afpacket", "warning eth2 merges received segments (gro, lro, rx-gro-hw): several TCP segments arrive as one frame, and the rest counts as lost; " +
+			"rx-gro-hw cannot be switched here\n    ethtool -K eth2 gro off lro off"},
 		{"merging that stays", func(d *device.Device) {
 			d.Settings.Features = map[string]link.Feature{"rx-gro-hw": {On: true, Fixed: true}}
 		}, "afpacket",
-			"warning eth2 merges received segments (rx-gro-hw): several TCP segments arrive as one frame, and the rest counts as lost; it cannot be switched here"},
+			"warning eth2 merges received segments (rx-gro-hw): several TCP segments arrive as one frame, and the rest counts as lost; rx-gro-hw cannot be switched here"},
 		{"merging behind XDP", func(d *device.Device) {
 			d.Settings.Features = map[string]link.Feature{"rx-gro": {On: true}, "rx-vlan-hw-parse": {On: true}}
 		}, "xdp afpacket", "note eth2 merges received segments (gro): programs that read packet sockets see one frame for several\n    ethtool -K eth2 gro off\n" +
@@ -200,6 +200,10 @@ func TestMachine(t *testing.T) {
 			"warning  a virtual machine, and 3 % of its time went to others: threads are stopped in between, so packets leave late and latency has outliers"},
 		{"virtual", func(m *device.Machine) { m.Virtual, m.Steal = true, .009 }, "afpacket", nil,
 			"note  a virtual machine: the hypervisor may stop its threads for others, so latency has outliers"},
+		{"no privileges", func(m *device.Machine) { m.Raw = new(false) }, "afpacket", nil,
+			"warning  loadtest may not open packet sockets here: use sudo, or this, once\n" +
+				"    sudo setcap cap_net_raw,cap_net_admin,cap_bpf,cap_perfmon,cap_ipc_lock+ep $(command -v loadtest)"},
+		{"privileges", func(m *device.Machine) { m.Raw = new(true) }, "afpacket", nil, ""},
 		{"one CPU", func(m *device.Machine) { m.CPUs = m.CPUs[:1] }, "afpacket", nil, "warning  one CPU: sending and receiving take turns on it"},
 		{"SMT", func(m *device.Machine) { m.SMT = true }, "afpacket", nil,
 			"note  two threads share each core (SMT): a busy one halves the other\n    echo off > /sys/devices/system/cpu/smt/control"},

@@ -19,6 +19,7 @@ func (m *machine) add(s Severity, what, why, mend string) {
 }
 
 func (m *machine) judge(dpdk bool) {
+	m.privileges()
 	m.governor()
 	m.balancer()
 	m.busy()
@@ -28,6 +29,13 @@ func (m *machine) judge(dpdk bool) {
 	m.kernel()
 	if dpdk {
 		m.memory()
+	}
+}
+
+func (m *machine) privileges() {
+	if m.Raw != nil && !*m.Raw {
+		m.add(Warning, "loadtest may not open packet sockets here", "use sudo, or this, once",
+			"sudo setcap cap_net_raw,cap_net_admin,cap_bpf,cap_perfmon,cap_ipc_lock+ep $(command -v loadtest)")
 	}
 }
 

@@ -108,11 +108,13 @@ func (p *port) offloads(afterKernel bool) {
 
 // switchOff tells of features that are on, by their long names, and how to turn them off, by those of ethtool -K.
 func (p *port) switchOff(s Severity, what, why string, features [][2]string) {
-	var on, off []string
+	var on, off, fixed []string
 	for _, f := range features {
 		if feature := p.Settings.Features[f[0]]; feature.On {
 			on = append(on, f[1])
-			if !feature.Fixed {
+			if feature.Fixed {
+				fixed = append(fixed, f[1])
+			} else {
 				off = append(off, f[1]+" off")
 			}
 		}
@@ -121,11 +123,11 @@ func (p *port) switchOff(s Severity, what, why string, features [][2]string) {
 		return
 	}
 	mend := ""
-	switch {
-	case len(off) > 0:
+	if off != nil {
 		mend = p.In("ethtool -K %s %s", p.Name, strings.Join(off, " "))
-	default:
-		why += "; it cannot be switched here"
+	}
+	if fixed != nil {
+		why += "; " + strings.Join(fixed, ", ") + " cannot be switched here"
 	}
 	p.add(s, fmt.Sprintf("%s (%s)", what, strings.Join(on, ", ")), why, mend)
 }
