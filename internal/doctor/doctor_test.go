@@ -135,9 +135,9 @@ func TestPort(t *testing.T) {
 		{"another program", func(d *device.Device) { d.XDP = new(uint32(7)) }, "xdp afxdp",
 			"fault eth2 no backend opens it: another XDP program is there: stop what uses it (bpftool prog show id 7)"},
 		{"jumbo", func(d *device.Device) { d.MTU = 9000 }, "xdp afxdp afpacket",
-			"note eth2 xdp sends 2..4 Mpps a core, afpacket 0.4 Mpps: MTU 9000 is more than XDP programs take\n    ip link set eth2 mtu 1500"},
+			"note eth2 is not opened with xdp, 2..4 Mpps a core: MTU 9000 is more than XDP programs take\n    ip link set eth2 mtu 1500"},
 		{"card that DPDK could have", func(*device.Device) {}, "dpdk afpacket",
-			"note eth2 dpdk sends over 30 Mpps a core, afpacket 0.4 Mpps: bound to i40e\n    driverctl set-override 0000:22:00.0 vfio-pci\n" +
+			"note eth2 is not opened with dpdk, over 30 Mpps a core: bound to i40e\n    driverctl set-override 0000:22:00.0 vfio-pci\n" +
 				"note  no huge pages: DPDK is about 1.6 times as fast with them\n    sysctl -w vm.nr_hugepages=512"},
 		{"DPDK's", func(d *device.Device) { d.Name, d.Driver, d.Set, d.Up = "", "vfio-pci", false, false }, "dpdk afpacket", "note  no huge pages: DPDK is about 1.6 times as fast with them\n" +
 			"    sysctl -w vm.nr_hugepages=512"},

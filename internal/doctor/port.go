@@ -64,7 +64,7 @@ func (p *port) ways() (best device.Way, ok bool) {
 	for _, w := range all[:i] {
 		if w.Mend != "" && w.Mend != told { // which may help a slower one, too
 			told = w.Mend
-			p.add(Note, fmt.Sprintf("%s sends %s a core, %s %s", w.Backend, w.Speed, best.Backend, best.Speed), w.Why, w.Mend)
+			p.add(Note, fmt.Sprintf("is not opened with %s, %s a core", w.Backend, w.Speed), w.Why, w.Mend)
 		}
 	}
 	name := strings.TrimSpace(best.Backend + " " + best.Mode)

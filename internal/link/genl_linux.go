@@ -2,6 +2,7 @@ package link
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
@@ -86,7 +87,7 @@ func (g *genl) tally(index int) tally {
 			}
 			return true
 		})
-		g.mute[i] = err != nil
+		g.mute[i] = errors.Is(err, unix.EOPNOTSUPP)
 	}
 	return t
 }
