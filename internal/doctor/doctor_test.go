@@ -79,7 +79,7 @@ func TestPort(t *testing.T) {
 			"warning eth2 merges received segments (rx-gro-hw): several TCP segments arrive as one frame, and the rest counts as lost; rx-gro-hw cannot be switched here"},
 		{"merging behind XDP", func(d *device.Device) {
 			d.Settings.Features = map[string]link.Feature{"rx-gro": {On: true}, "rx-vlan-hw-parse": {On: true}}
-		}, "xdp afpacket", "note eth2 merges received segments (gro): programs that read packet sockets see one frame for several\n    ethtool -K eth2 gro off\n" +
+		}, "xdp afpacket", "note eth2 merges received segments (gro): packets without a tag may arrive several as one frame\n    ethtool -K eth2 gro off\n" +
 			"note eth2 takes VLAN tags out of received frames (rxvlan): XDP programs do not see them, so packets with a tag are not known again\n    ethtool -K eth2 rxvlan off"},
 		{"veth", func(d *device.Device) {
 			d.Kind, d.Settings.Features = "veth", map[string]link.Feature{"rx-gro": {On: true}, "tx-tcp-segmentation": {On: true}, "tx-generic-segmentation": {On: true}}

@@ -89,7 +89,7 @@ func (p *port) link() {
 
 // offloads judges what makes one frame of several before anybody sees them. Programs of XDP see frames before the kernel merges them.
 func (p *port) offloads(afterKernel bool) {
-	severity, seen := Note, "programs that read packet sockets see one frame for several"
+	severity, seen := Note, "packets without a tag may arrive several as one frame"
 	if afterKernel {
 		severity, seen = Warning, "several TCP segments arrive as one frame, and the rest counts as lost"
 	}
