@@ -8,7 +8,7 @@ import (
 )
 
 // A Player is a Port that holds the packets itself and sends them by a plan, without asking for each. It owns the Send half
-// from Begin until Play says Never; Send works before and after.
+// while Play runs; between two calls of it, before and after, Send works. Begin may come before Play says Never: then the trial was cut.
 type Player interface {
 	// Load takes the lanes of this queue in, once per run. An error is ErrNotPlayed, with the reason: then they are sent by Send.
 	Load(lanes []Lane) error
@@ -23,7 +23,8 @@ type Player interface {
 	// Played says how far a lane is, by its place in what was loaded. It belongs to the goroutine of Play.
 	Played(lane int) Offer
 
-	// Lateness adds how late the counted packets of a lane left, ns after their deadline. After the trial, by the goroutine of Play.
+	// Lateness adds how late the counted packets of a lane left, ns after their deadline; perhaps those, too, that the driver then
+	// refused. After the trial, by the goroutine of Play.
 	Lateness(lane int, into *trial.Histogram)
 }
 

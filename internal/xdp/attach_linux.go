@@ -17,24 +17,29 @@ type Attachment struct {
 	Mode string // Native or Generic
 }
 
-// Attach puts a program at an interface of the thread's network namespace: natively, or, where the driver cannot, generically. With
-// native it is that or nothing. Who was there first is not displaced.
-func Attach(p *ebpf.Program, index int, native bool) (*Attachment, error) {
-	l, err := link.AttachXDP(link.XDPOptions{Program: p, Interface: index, Flags: link.XDPDriverMode})
-	if err == nil {
-		return &Attachment{l, Native}, nil
+// Attach puts a program at an interface of the thread's network namespace: natively, or, where the driver cannot, generically.
+// With mode Native or Generic it is that or nothing. Who was there first is not displaced.
+func Attach(p *ebpf.Program, index int, mode string) (*Attachment, error) {
+	var err error
+	for _, m := range []struct {
+		name  string
+		flags link.XDPAttachFlags
+	}{{Native, link.XDPDriverMode}, {Generic, link.XDPGenericMode}} {
+		if mode != "" && mode != m.name {
+			continue
+		}
+		var l link.Link
+		if l, err = link.AttachXDP(link.XDPOptions{Program: p, Interface: index, Flags: m.flags}); err == nil {
+			return &Attachment{l, m.name}, nil
+		}
+		if busy := occupied(index); busy != nil {
+			return nil, busy
+		}
+		if errors.Is(err, os.ErrPermission) {
+			break
+		}
 	}
-	if busy := occupied(index); busy != nil {
-		return nil, busy
-	}
-	if native || errors.Is(err, os.ErrPermission) {
-		return nil, fmt.Errorf("attach an XDP program: %w", err)
-	}
-	l, err = link.AttachXDP(link.XDPOptions{Program: p, Interface: index, Flags: link.XDPGenericMode})
-	if err != nil {
-		return nil, fmt.Errorf("attach an XDP program: %w", err)
-	}
-	return &Attachment{l, Generic}, nil
+	return nil, fmt.Errorf("attach an XDP program: %w", err)
 }
 
 // Attached is the id of the XDP program at an interface of the thread's network namespace; 0: there is none.

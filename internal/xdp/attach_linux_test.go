@@ -41,14 +41,14 @@ func TestAttach(t *testing.T) {
 		} else if err != nil {
 			t.Log(err)
 		}
-		l, err := xdp.Attach(pass(t), i.Index, true)
+		l, err := xdp.Attach(pass(t), i.Index, xdp.Native)
 		if err != nil {
 			return err
 		}
 		if l.Mode != xdp.Native || xdp.Attached(i.Index) == 0 {
 			t.Errorf("mode %s, program %d", l.Mode, xdp.Attached(i.Index))
 		}
-		_, err = xdp.Attach(pass(t), i.Index, false)
+		_, err = xdp.Attach(pass(t), i.Index, "")
 		if !errors.Is(err, unix.EBUSY) || !strings.Contains(err.Error(), "lt_pass, is attached to it already; end the program") {
 			t.Errorf("a second program: %v", err)
 		}
@@ -62,10 +62,10 @@ func TestAttach(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if _, err := xdp.Attach(pass(t), lo.Index, true); err == nil {
+		if _, err := xdp.Attach(pass(t), lo.Index, xdp.Native); err == nil {
 			t.Error("lo runs a program natively")
 		}
-		l, err = xdp.Attach(pass(t), lo.Index, false)
+		l, err = xdp.Attach(pass(t), lo.Index, "")
 		if err != nil || l.Mode != xdp.Generic {
 			t.Fatalf("lo: %v, want generic", err)
 		}

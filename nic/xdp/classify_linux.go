@@ -75,7 +75,7 @@ func newClassifier(index int, epoch int64) (c *classifier, err error) {
 	if err := c.make(1); err != nil {
 		return nil, err
 	}
-	if c.attachment, err = xdp.Attach(c.program, index, false); err != nil {
+	if c.attachment, err = xdp.Attach(c.program, index, ""); err != nil {
 		c.close()
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func newIdle(p *ebpf.Program) (i *idle, err error) {
 		}
 		var lo *net.Interface
 		if lo, err = net.InterfaceByName("lo"); err == nil {
-			i.attachment, err = xdp.Attach(p, lo.Index, false)
+			i.attachment, err = xdp.Attach(p, lo.Index, xdp.Generic)
 		}
 		if err != nil {
 			i.namespace.Close()

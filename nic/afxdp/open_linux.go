@@ -1,0 +1,216 @@
+package afxdp
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"unsafe"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
+
+	"loadtest/internal/link"
+	"loadtest/internal/xdp"
+	"loadtest/nic"
+	"loadtest/units"
+)
+
+const (
+	ethernet = 14 // bytes of an Ethernet header
+	vlanTag  = 4  // bytes of a VLAN tag: a frame that has one may be that much longer
+)
+
+// A device is an interface: what its queues share.
+type device struct {
+	promiscuous int // a packet socket, which keeps the interface so while it is open
+	attachment  *xdp.Attachment
+	program     *ebpf.Program
+	sockets     *ebpf.Map
+	maxFrame    int
+
+	mu    sync.Mutex // Status may be called by any goroutine
+	link  *link.Link
+	first link.Facts
+	open  int // queues
+}
+
+// A port is one queue.
+type port struct {
+	*device
+	*socket
+	queue  int
+	gate   nic.Gate
+	lent   []uint64 // chunks that Recv has lent
+	busy   []bool   // by chunk that sends: the kernel has not given it back
+	next   int      // next chunk that Send copies to, from sendAt on
+	player player
+}
+
+// Open opens the interface name, or name@NETNS in a named network namespace (or in the one a path stands for).
+func Open(name string, o Options) (d nic.Device, err error) {
+	err = link.At(name, func(iface string) (err error) {
+		d, err = open(name, iface, o)
+		return err
+	})
+	return d, err
+}
+
+// Look tells what Open would say about the interface, as far as that is known before: the mode and the driver's answer are not.
+func Look(name string) (i nic.Info, err error) {
+	err = link.At(name, func(iface string) error {
+		l, f, err := link.Open(iface)
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		rx, _ := l.Queues()
+		i = info(l, name, f, rx)
+		return nil
+	})
+	return i, err
+}
+
+// info describes a port of so many queues.
+func info(l *link.Link, name string, f link.Facts, queues int) nic.Info {
+	mode := fmt.Sprintf("rings of %d", ringFrames)
+	if queues > 1 {
+		mode = fmt.Sprintf("%d queues, %s", queues, mode)
+	}
+	return nic.Info{Name: name, Backend: "afxdp", Driver: l.Driver(), Mode: mode, MAC: f.MAC, LineRate: units.BitRate(l.Speed()) * units.Mbps,
+		MTU: f.MTU, MaxFrame: longest(f.MTU), NUMA: link.NUMA(f.Parent), Down: !f.Up, Merges: l.Merges()}
+}
+
+// chunkFor is the size of chunks for a link's frames; longest is what fits into them.
+func chunkFor(mtu int) int {
+	if mtu+ethernet+vlanTag <= smallChunk-headroom {
+		return smallChunk
+	}
+	return largeChunk
+}
+
+func longest(mtu int) int { return min(mtu+ethernet, chunkFor(mtu)-headroom-vlanTag) }
+
+// open runs in the interface's namespace.
+func open(name, iface string, o Options) (d nic.Device, err error) {
+	shared := &device{promiscuous: -1}
+	var ports []*port
+	defer func() {
+		if err != nil {
+			for _, p := range ports {
+				p.socket.close()
+			}
+			shared.close()
+		}
+	}()
+	if shared.link, shared.first, err = link.Open(iface); err != nil {
+		return d, err
+	}
+	f := shared.first
+	queues, _ := shared.link.Queues()
+	if o.Queues > 0 {
+		queues = min(queues, o.Queues)
+	}
+	shared.maxFrame, shared.open = longest(f.MTU), queues
+	if err = shared.promise(); err != nil {
+		return d, err
+	}
+	if err = shared.attach(queues, o.generic); err != nil {
+		return d, err
+	}
+	d.Info = info(shared.link, name, f, queues)
+	for q := range queues {
+		s, err := newSocket(shared.link.Index, q, chunkFor(f.MTU), shared.attachment.Mode == xdp.Generic)
+		if err != nil {
+			return d, err
+		}
+		p := &port{device: shared, socket: s, queue: q, lent: make([]uint64, 0, burst), busy: make([]bool, chunks), next: sendAt}
+		ports = append(ports, p)
+		d.Queues = append(d.Queues, p)
+		if err := shared.sockets.Put(uint32(q), uint32(s.fd)); err != nil {
+			return d, fmt.Errorf("redirect queue %d: %w", q, err)
+		}
+	}
+	d.Info.Mode = mode(shared.attachment.Mode, ports[0].zeroCopy) + ", " + d.Info.Mode
+	return d, nil
+}
+
+func mode(attached string, zeroCopy bool) string {
+	if zeroCopy {
+		return "zero-copy"
+	}
+	return attached + " copy"
+}
+
+// promise puts the interface into promiscuous mode for as long as the socket lives.
+func (d *device) promise() (err error) {
+	if d.promiscuous, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0); err != nil {
+		return os.NewSyscallError("socket", err)
+	}
+	m := unix.PacketMreq{Ifindex: int32(d.link.Index), Type: unix.PACKET_MR_PROMISC}
+	return os.NewSyscallError("setsockopt PACKET_ADD_MEMBERSHIP", unix.SetsockoptPacketMreq(d.promiscuous, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP, &m))
+}
+
+// attach puts a program at the interface that gives what comes at a queue to its socket.
+func (d *device) attach(queues int, generic bool) (err error) {
+	d.sockets, err = ebpf.NewMap(&ebpf.MapSpec{Name: "lt_sockets", Type: ebpf.XSKMap, KeySize: 4, ValueSize: 4, MaxEntries: uint32(queues)})
+	if err != nil {
+		return fmt.Errorf("make a map of sockets: %w", err)
+	}
+	const pass, queueAt = 2, int16(unsafe.Offsetof(xdpMD{}.rxQueue))
+	d.program, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: "lt_redirect", Type: ebpf.XDP, License: "GPL", Instructions: asm.Instructions{
+		asm.LoadMem(asm.R2, asm.R1, queueAt, asm.Word),
+		asm.LoadMapPtr(asm.R1, d.sockets.FD()),
+		asm.Mov.Imm(asm.R3, pass), // a queue without a socket
+		asm.FnRedirectMap.Call(),
+		asm.Return(),
+	}})
+	if err != nil {
+		return fmt.Errorf("load an XDP program: %w", err)
+	}
+	how := ""
+	if generic {
+		how = xdp.Generic
+	}
+	d.attachment, err = xdp.Attach(d.program, d.link.Index, how)
+	return err
+}
+
+// xdpMD is struct xdp_md (linux/bpf.h).
+type xdpMD struct{ data, dataEnd, meta, ifindex, rxQueue, egress uint32 }
+
+// close gives back what the queues share.
+func (d *device) close() error {
+	var errs []error
+	if d.attachment != nil {
+		errs = append(errs, d.attachment.Close())
+	}
+	if d.program != nil {
+		errs = append(errs, d.program.Close())
+	}
+	if d.sockets != nil {
+		errs = append(errs, d.sockets.Close())
+	}
+	if d.promiscuous >= 0 {
+		errs = append(errs, unix.Close(d.promiscuous))
+	}
+	if d.link != nil {
+		errs = append(errs, d.link.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Close closes the queue; with the last one the interface is as it was.
+func (p *port) Close() error {
+	if !p.gate.Close() {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.socket.close()
+	if p.open--; p.open == 0 {
+		err = errors.Join(err, p.device.close())
+	}
+	return err
+}

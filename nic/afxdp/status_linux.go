@@ -1,0 +1,55 @@
+package afxdp
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"loadtest/internal/link"
+	"loadtest/nic"
+)
+
+// Status asks the kernel. What concerns the whole interface is told by the first queue.
+func (p *port) Status() nic.Status {
+	if !p.gate.Enter() {
+		return nic.Status{LinkDown: true, TxFrames: -1}
+	}
+	defer p.gate.Leave()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var x unix.XDPStatistics
+	_ = getsockopt(p.fd, unix.XDP_STATISTICS, unsafe.Pointer(&x), unsafe.Sizeof(x))
+	s := nic.Status{Missed: int64(x.Rx_dropped + x.Rx_ring_full), TxErrors: int64(x.Tx_invalid_descs)}
+	now, err := p.link.Ask()
+	if err != nil { // the interface is gone
+		s.LinkDown, s.Downs, s.TxFrames = true, 1, -1
+		return s
+	}
+	s.LinkDown, s.Downs = !now.Up, now.Downs-p.first.Downs
+	if p.queue > 0 {
+		return s
+	}
+	s.Missed = max(s.Missed, now.RxMissed-p.first.RxMissed) // drivers count among theirs what a socket had no room for
+	s.TxErrors += now.TxErrors - p.first.TxErrors
+	s.TxFrames = now.TxFrames - p.first.TxFrames
+	return s
+}
+
+// Wire tells what the driver counts on the line.
+func (p *port) Wire() link.Wire {
+	if !p.gate.Enter() {
+		return link.Unknown()
+	}
+	defer p.gate.Leave()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.link.Wire()
+}
+
+// down says whether the interface cannot send: it is set down, has no carrier, or is gone.
+func (d *device) down() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f, err := d.link.Ask()
+	return err != nil || !f.Up
+}
