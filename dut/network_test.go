@@ -187,7 +187,7 @@ func TestPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := nic.Info{Name: "sim:wire/a", Backend: "sim", Mode: "virtual", MAC: [6]byte{2, 0, 0, 1, 0, 0}, LineRate: 10 * units.Gbps, MTU: 1500, MaxFrame: 1514}
+	want := nic.Info{Name: "sim:wire/a", Backend: "sim", Mode: "virtual", MAC: [6]byte{2, 0, 0, 1, 0, 0}, LineRate: 10 * units.Gbps, MTU: 1500, MaxFrame: 1514, NUMA: -1}
 	if d.Info != want {
 		t.Errorf("info %+v, want %+v", d.Info, want)
 	}

@@ -121,6 +121,9 @@ func (t *Text) known() string {
 // limits says what limits each answer. Where no load passed, or the limit is not known, it says nothing.
 func (t *Text) limits() string {
 	words := map[string]string{ByAsked: "the highest load asked for", ByTester: "the tester (a lower bound)"}
+	if t.run.Verb == "selftest" {
+		words[ByDevice], words[ByTester] = "what came back", "the tester itself"
+	}
 	var parts []string
 	for _, v := range t.answer {
 		if v.Limit == "" || v.RateWireBps == nil {

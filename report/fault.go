@@ -73,7 +73,11 @@ func faults(t *Trial) []string {
 func disturbed(t *Trial) string {
 	var of []string
 	for i := range t.Streams {
-		if s := &t.Streams[i]; s.LateRatio != nil && *s.LateRatio > mostLate {
+		s := &t.Streams[i]
+		if s.Unsent > 0 { // that says it already
+			return ""
+		}
+		if s.LateRatio != nil && *s.LateRatio > mostLate {
 			of = append(of, fmt.Sprintf("%.2g %% of %s", *s.LateRatio*100, s.Name))
 		}
 	}

@@ -68,6 +68,7 @@ type Port struct {
 	LineBps *float64 `json:"line_rate_bps"` // null: unknown
 	MTU     int      `json:"mtu_bytes"`
 	NUMA    *int     `json:"numa_node"`
+	Passed  string   `json:"faster_refused"` // why no faster way to the device was taken; "": none is known
 
 	Addresses []string `json:"addresses"` // that the tester answers for, each with its gateway, in words
 }

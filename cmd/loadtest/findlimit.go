@@ -27,6 +27,7 @@ type findLimit struct {
 	exec      string
 	loss      units.Loss
 	warmup    time.Duration
+	alone     bool // there is no device: what is found is the tester's limit
 }
 
 func newFindLimit() *cobra.Command {
@@ -162,7 +163,11 @@ func (f *findLimit) plan(s *session, o search.BisectOptions) error {
 
 // search finds the limit at the size at hand.
 func (f *findLimit) search(c *cobra.Command, s *session, o search.BisectOptions) error {
-	so := search.Options{Loss: float64(f.loss), Invalid: repeats, MaxUnsent: float64(s.unsent), Warmup: f.warmup, FirstWarmup: max(f.warmup, min(time.Second, 3*f.warmup))}
+	again := repeats
+	if f.alone {
+		again = 1 // what the tester cannot do is the answer
+	}
+	so := search.Options{Loss: float64(f.loss), Invalid: again, MaxUnsent: float64(s.unsent), Warmup: f.warmup, FirstWarmup: max(f.warmup, min(time.Second, 3*f.warmup))}
 	if f.exec != "" {
 		so.Verdict = func(ctx context.Context, spec trial.Spec, r trial.Result) (bool, string, error) {
 			return s.judge(ctx, f.exec, report.TrialOf(spec, &r, s.about(report.Search, &r)), c.ErrOrStderr())
@@ -219,6 +224,9 @@ func (f *findLimit) answer(s *session, w *watcher, a search.Answer, err error) e
 		}
 	}
 	v.Trial, v.AboveTrial = w.number(a.Load), w.number(a.Above)
+	if alone := s.tester(); alone != nil && v.RateWireBps != nil && *v.RateWireBps >= near**alone {
+		v.TesterBps = alone
+	}
 	if a.Limit != "" { // else nothing is known of any load
 		_ = s.write(v) // end tells it
 	}
@@ -230,6 +238,8 @@ func (f *findLimit) answer(s *session, w *watcher, a search.Answer, err error) e
 		return ran(err)
 	case err != nil:
 		return ran(err)
+	case a.Limit == search.LimitTester && f.alone:
+		return nil
 	case a.Limit == search.LimitTester:
 		upTo, beyond := units.Rate{Kind: kind(a.Unit), Value: a.Load}, "a faster port"
 		switch {

@@ -53,8 +53,13 @@ func (s *session) limited(spec trial.Spec, r *trial.Result) error {
 	case asked >= 1e3:
 		name, unit = "kpps", 1e3
 	}
-	return notMeasured(fmt.Sprintf("%ssent %s of %s %s%s (%s). Lower: -b%s", no, digits(sent/unit), digits(asked/unit), name, of,
-		s.devices[s.of(worst).tx].Info.Backend, s.lower(spec, r, worst)))
+	port := s.devices[s.of(worst).tx].Info
+	faster := ""
+	if port.Passed != "" {
+		faster = ". No faster way: " + port.Passed
+	}
+	return notMeasured(fmt.Sprintf("%ssent %s of %s %s%s (%s). Lower: -b%s%s", no, digits(sent/unit), digits(asked/unit), name, of,
+		port.Backend, s.lower(spec, r, worst), faster))
 }
 
 // unpaused is the command that makes the port, which PAUSE frames held up, heed them no more.

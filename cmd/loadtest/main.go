@@ -87,7 +87,7 @@ func newRoot() *cobra.Command {
 	}{
 		{"measure", "Measure:", []*cobra.Command{newFindLimit(), newReplay(), newTransient()}},
 		{"prepare", "Prepare:", []*cobra.Command{newGenpcap(), newGenconf()}},
-		{"look", "Look:", []*cobra.Command{newDemo(), newInspect()}},
+		{"look", "Look:", []*cobra.Command{newDemo(), newPorts(), newDoctor(), newSelftest(), newInspect()}},
 		{"results", "Results:", []*cobra.Command{newRuns()}},
 		{"other", "Other:", []*cobra.Command{newVersion()}},
 	} {

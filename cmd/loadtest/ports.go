@@ -27,7 +27,7 @@ func (s *session) openPorts(ctx context.Context) (err error) {
 	if err := s.guard(); err != nil {
 		return err
 	}
-	if s.devices, s.clock, err = dial.Open(ctx, ports(s.streams)...); err != nil {
+	if s.devices, s.clock, err = (dial.Options{Queues: len(s.cpus)}).Open(ctx, ports(s.streams)...); err != nil {
 		return usageError{err}
 	}
 	s.process()
@@ -83,7 +83,11 @@ func (c closer) Close() error { c(); return nil }
 func (s *session) process() {
 	if real, ok := s.clock.(*clock.Real); ok {
 		real.CPUs, real.Spin = s.cpus, len(s.cpus) > 0
-		runtime.GOMAXPROCS(runtime.NumCPU() + 2*len(s.devices))
+		threads := len(s.devices) // that receive; each queue has one that sends
+		for _, d := range s.devices {
+			threads += len(d.Queues)
+		}
+		runtime.GOMAXPROCS(runtime.NumCPU() + threads)
 	}
 	if s.clock.Virtual() {
 		s.unsent = 0 // there nothing but the device may hold a packet up

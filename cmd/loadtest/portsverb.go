@@ -47,7 +47,7 @@ func newPorts() *cobra.Command {
 
 // built is what there is to open ports of hardware with.
 func built() device.Build {
-	return device.Build{Backends: []string{"afpacket"}, Machine: device.Local()}
+	return device.Build{Backends: []string{"xdp", "afxdp", "afpacket"}, Machine: device.Local()}
 }
 
 // portsTable has a row for each device, and below it what is in the way of some.

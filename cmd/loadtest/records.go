@@ -225,7 +225,10 @@ func (s *session) record(set report.Settings) error {
 	for _, name := range ports(s.streams) {
 		i := s.devices[name].Info
 		p := report.Port{Name: name, Backend: i.Backend, Driver: i.Driver, Mode: i.Mode, MTU: i.MTU,
-			MAC: macText(i.MAC), Addresses: s.addresses(name)}
+			MAC: macText(i.MAC), Addresses: s.addresses(name), Passed: i.Passed}
+		if i.NUMA >= 0 {
+			p.NUMA = new(i.NUMA)
+		}
 		if i.LineRate > 0 {
 			p.LineBps = report.Number(float64(i.LineRate))
 		}

@@ -110,7 +110,7 @@ func TestXDP(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		at, err := xdp.Attach(p, far.Index, true)
+		at, err := xdp.Attach(p, far.Index, xdp.Native)
 		if err != nil {
 			return err
 		}

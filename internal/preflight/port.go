@@ -29,7 +29,13 @@ func PortOf(i nic.Info) Port {
 }
 
 // kernel says whether the port is one of the system's interfaces, which ip and ethtool know.
-func (p Port) kernel() bool { return p.Backend == "afpacket" }
+func (p Port) kernel() bool {
+	switch p.Backend {
+	case "afpacket", "afxdp", "xdp":
+		return true
+	}
+	return strings.HasPrefix(p.Backend, "fastest of ") // it is not open yet
+}
 
 // widen is how to give a port of the kernel an MTU for frames so long; "" where there is no way.
 func (p Port) widen(frame int) string {
@@ -43,7 +49,11 @@ func (p Port) widen(frame int) string {
 
 // device is the interface of a kernel port, and how ip finds its namespace.
 func (p Port) device() (name, in string) {
-	name, netns, ok := strings.Cut(strings.TrimPrefix(p.Name, "afpacket:"), "@")
+	name = p.Name
+	if _, rest, ok := strings.Cut(name, ":"); ok {
+		name = rest
+	}
+	name, netns, ok := strings.Cut(name, "@")
 	if ok {
 		in = "-n " + netns + " "
 	}

@@ -14,9 +14,6 @@ type Options struct {
 	// Epoch is the run's time zero in ns of CLOCK_MONOTONIC.
 	Epoch int64
 
-	// Queues is how many queues are opened at most; 0: all that receive.
-	Queues int
-
 	generic bool // do not try to run natively
 }
 

@@ -109,9 +109,6 @@ func open(name, iface string, o Options) (d nic.Device, err error) {
 	}
 	f := shared.first
 	queues, _ := shared.link.Queues()
-	if o.Queues > 0 {
-		queues = min(queues, o.Queues)
-	}
 	shared.maxFrame, shared.open = longest(f.MTU), queues
 	if err = shared.promise(); err != nil {
 		return d, err

@@ -1,7 +1,8 @@
 // Package dial gives devices for names of ports, and the clock they live on.
 //
-//	sim:NETWORK/PORT ─→ dut.Network, virtual clock      afpacket:IF[@NETNS], IF, PCI address ─→ nic/afpacket, real clock
-//	pcap:FILE        ─→ nic/mem, either clock
+//	sim:NETWORK/PORT ─→ dut.Network, virtual clock      afpacket: afxdp: xdp: IF[@NETNS] or PCI address ─→ nic/…, real clock
+//	pcap:FILE        ─→ nic/mem, either clock           dpdk:DEVICE ─→ nic/dpdk     netmap:IF, vale… ─→ nic/netmap
+//	IF, PCI address  ─→ the fastest of xdp, afxdp and afpacket that works; a device that was given to programs: nic/dpdk
 package dial
 
 import (
@@ -15,12 +16,19 @@ import (
 	"loadtest/internal/clock"
 	"loadtest/nic"
 	"loadtest/nic/afpacket"
+	"loadtest/nic/afxdp"
 	"loadtest/nic/mem"
 )
 
+// Options are what names do not say. The zero value is good.
+type Options struct {
+	Queues int      // threads that send out of a port, where it does not have as many as it has queues; 0 is 1
+	EAL    []string // arguments for DPDK's environment
+}
+
 // Open opens every named port, or none: then the error says which one and why. Ports of one simulated network share it. The
 // devices are keyed by the names as given; Close closes them.
-func Open(ctx context.Context, names ...string) (map[string]nic.Device, clock.Clock, error) {
+func (o Options) Open(ctx context.Context, names ...string) (map[string]nic.Device, clock.Clock, error) {
 	addresses, err := parseAll(names)
 	if err != nil {
 		return nil, nil, err
@@ -36,13 +44,19 @@ func Open(ctx context.Context, names ...string) (map[string]nic.Device, clock.Cl
 		}
 		d, err := nic.Device{}, context.Cause(ctx)
 		if err == nil {
-			d, err = open(a, networks, c)
+			d, err = open(a, networks, c, o)
 		}
 		if err != nil {
 			return nil, nil, errors.Join(err, Close(devices))
 		}
-		d.Info.Name = a.name
 		devices[a.name] = d
+	}
+	if err := settle(addresses, devices, c, o); err != nil {
+		return nil, nil, errors.Join(err, Close(devices))
+	}
+	for name, d := range devices {
+		d.Info.Name = name
+		devices[name] = d
 	}
 	return devices, c, nil
 }
@@ -81,19 +95,21 @@ func world(addresses []address) (map[string]*dut.Network, clock.Clock, error) {
 	return networks, clock.NewReal(), nil
 }
 
-func open(a address, networks map[string]*dut.Network, c clock.Clock) (nic.Device, error) {
+func open(a address, networks map[string]*dut.Network, c clock.Clock, o Options) (nic.Device, error) {
+	epoch := epochOf(c)
 	switch a.backend {
 	case "sim":
 		return simulated(a, networks)
 	case "pcap":
 		return capture(a, c)
-	default:
-		var o afpacket.Options
-		if r, ok := c.(*clock.Real); ok {
-			o.Epoch = r.Epoch()
-		}
-		return afpacket.Open(a.device, o)
+	case "afxdp":
+		return afxdp.Open(a.device, afxdp.Options{Epoch: epoch})
+	case "xdp":
+		return live(a.device, epoch, o)
+	case fastest:
+		return choose(a.device, epoch, o)
 	}
+	return afpacket.Open(a.device, afpacket.Options{Epoch: epoch})
 }
 
 func simulated(a address, networks map[string]*dut.Network) (nic.Device, error) {
@@ -121,4 +137,9 @@ func capture(a address, c clock.Clock) (nic.Device, error) {
 		return d, fmt.Errorf("port %q: %s: %w", a.name, a.device, err)
 	}
 	return d, nil
+}
+
+// Open is Options.Open with none.
+func Open(ctx context.Context, names ...string) (map[string]nic.Device, clock.Clock, error) {
+	return Options{}.Open(ctx, names...)
 }

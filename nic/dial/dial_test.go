@@ -123,13 +123,16 @@ func TestErrors(t *testing.T) {
 		{"sim:" + bad + "/a", []string{`port "sim:` + bad + `/a": `, "bad.yaml"}},
 		{"sim:wire", []string{`port "sim:wire": want sim:NETWORK/PORT; networks: `, "wire"}},
 		{"sim:wire/", []string{`want sim:NETWORK/PORT`}},
-		{"afxdp:eth2", []string{`port "afxdp:eth2": no backend "afxdp"; there are: afpacket, pcap, sim, and an interface's name alone`}},
-		{"afpacket:", []string{`port "afpacket:": want the name of an interface, as eth2 or eth2@NETNS`}},
+		{"afxpd:eth2", []string{`port "afxpd:eth2": no backend "afxpd"; there are: afpacket, afxdp, xdp, dpdk, netmap, pcap, sim, and an interface's name alone`}},
+		{"afpacket:", []string{`port "afpacket:": want the name or PCI address of an interface, as afpacket:eth2 or afpacket:eth2@NETNS`}},
+		{"xdp:", []string{`port "xdp:": want the name or PCI address of an interface, as xdp:eth2 or xdp:eth2@NETNS`}},
+		{"dpdk:eth2", []string{`port "dpdk:eth2": want a PCI address or a virtual device, as dpdk:22:00.0 or dpdk:net_af_packet0,iface=eth2. An interface of the kernel: dpdk:net_af_packet0,iface=eth2, or without DPDK: eth2`}},
+		{"netmap:", []string{`port "netmap:": want an interface, as netmap:eth2, netmap:eth2-0 (one ring) or netmap:eth2^ (host rings)`}},
 		{"pcap:", []string{`port "pcap:": want a file's name, as pcap:out.pcap`}},
 		{"pcap:" + dir + "/no/file", []string{`port "pcap:` + dir + `/no/file": open ` + dir + `/no/file: no such file or directory`}},
 		{"pcap:" + bad + "/file", []string{`port "pcap:` + bad + `/file": open ` + bad + `/file: not a directory`}},
 		{"pcap:" + dir, []string{`port "pcap:` + dir + `": open ` + dir + `: is a directory`}},
-		{"ff:1f.7", []string{"ff:1f.7: no such PCI device. All: lspci -D"}},
+		{"ff:1f.7", []string{"ff:1f.7: no such PCI device. All: loadtest ports"}},
 	} {
 		t.Run(tt.names, func(t *testing.T) {
 			devices, c, err := Open(t.Context(), strings.Fields(tt.names)...)
@@ -180,21 +183,28 @@ func TestPCI(t *testing.T) {
 	device("0000:22:00.1", "mlx5_core", "eth2")
 	device("0001:22:00.0", "nvme")
 	device("0000:23:00.0", "")
-	for _, tt := range []struct{ name, iface, err string }{
-		{"22:00.1", "eth2", ""},
-		{"0000:22:00.1", "eth2", ""},
-		{"22:00.0", "", "22:00.0 is bound to vfio-pci and this build has no DPDK; give it back: driverctl unset-override 0000:22:00.0"},
-		{"0001:22:00.0", "", "0001:22:00.0 is bound to nvme, which has no network interface here"},
-		{"23:00.0", "", "23:00.0 has no driver, so it is no port; load one: modprobe $(cat " + sys + "/bus/pci/devices/0000:23:00.0/modalias)"},
-		{"24:00.0", "", "24:00.0: no such PCI device. All: lspci -D"},
+	device("0000:24:00.0", "ice", "eth4")
+	for _, tt := range []struct{ name, backend, device, err string }{
+		{"22:00.1", "", "eth2", ""},
+		{"0000:22:00.1", "", "eth2", ""},
+		{"afxdp:22:00.1", "afxdp", "eth2", ""},
+		{"22:00.0", "dpdk", "0000:22:00.0", ""},
+		{"dpdk:22:00.0", "dpdk", "0000:22:00.0", ""},
+		{"dpdk:22:00.1", "dpdk", "0000:22:00.1", ""}, // its driver lets both in
+		{"dpdk:24:00.0", "dpdk", "0000:24:00.0", "dpdk:24:00.0 is bound to ice, which keeps DPDK out; either hand it over: driverctl set-override 0000:24:00.0 vfio-pci; " +
+			"or use its interface: 0000:24:00.0"},
+		{"xdp:22:00.0", "xdp", "", "xdp:22:00.0 is bound to vfio-pci and has no interface; with DPDK: dpdk:0000:22:00.0; or give it back: driverctl unset-override 0000:22:00.0"},
+		{"0001:22:00.0", "", "", "0001:22:00.0 is bound to nvme, which has no network interface here"},
+		{"23:00.0", "", "", "23:00.0 has no driver, so it is no port; load one: modprobe $(cat " + sys + "/bus/pci/devices/0000:23:00.0/modalias)"},
+		{"25:00.0", "", "", "25:00.0: no such PCI device. All: loadtest ports"},
 	} {
 		a, err := parse(tt.name, sys)
 		text := ""
 		if err != nil {
 			text = err.Error()
 		}
-		if a.device != tt.iface || text != tt.err {
-			t.Errorf("%s: got %q, %q; want %q, %q", tt.name, a.device, text, tt.iface, tt.err)
+		if err == nil && a.backend != tt.backend || a.device != tt.device || text != tt.err {
+			t.Errorf("%s: got %q, %q, %q; want %q, %q, %q", tt.name, a.backend, a.device, text, tt.backend, tt.device, tt.err)
 		}
 	}
 }

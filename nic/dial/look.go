@@ -13,6 +13,7 @@ import (
 	"loadtest/dut"
 	"loadtest/nic"
 	"loadtest/nic/afpacket"
+	"loadtest/nic/afxdp"
 	"loadtest/nic/mem"
 )
 
@@ -50,9 +51,18 @@ func look(a address, networks map[string]*dut.Network) (nic.Info, error) {
 		}
 		d, err := mem.Capture(a.name, nowhere{io.Discard}, 0)
 		return d.Info, err
-	default:
-		return afpacket.Look(a.device)
+	case "afxdp":
+		return afxdp.Look(a.device)
 	}
+	i, err := afpacket.Look(a.device)
+	switch { // which way works shows when it is opened
+	case err != nil:
+	case a.backend == "xdp":
+		i.Backend, i.Mode = "xdp", "live frames"
+	case a.backend == fastest:
+		i.Backend, i.Mode = "fastest of xdp, afxdp, afpacket", ""
+	}
+	return i, err
 }
 
 // creatable says what os.Create would say about a path, permissions aside.
@@ -75,9 +85,22 @@ func (nowhere) Close() error { return nil }
 // namespace, "" is the current one. It need not exist. ok is false for other ports.
 func Interface(name string) (iface, netns string, ok bool) {
 	a, err := parse(name, "/sys")
-	if err != nil || a.backend != "afpacket" {
+	if err != nil {
 		return "", "", false
 	}
-	iface, netns, _ = strings.Cut(a.device, "@")
-	return iface, netns, true
+	switch {
+	case a.kernel():
+		iface, netns, _ = strings.Cut(a.device, "@")
+		return iface, netns, true
+	case a.backend == "netmap" && !strings.HasPrefix(a.device, "vale"): // it takes the interface from the kernel
+		iface, _, _ = strings.Cut(a.device, "-")
+		return strings.TrimRight(iface, "^*"), "", true
+	case a.backend == "dpdk": // net_af_packet and net_af_xdp are loaded as the interface that they name
+		for _, argument := range strings.Split(a.device, ",") {
+			if iface, ok := strings.CutPrefix(argument, "iface="); ok {
+				return iface, "", true
+			}
+		}
+	}
+	return "", "", false
 }

@@ -2,6 +2,7 @@ package dial
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -49,7 +50,7 @@ func TestLook(t *testing.T) {
 func TestLookAtInterfaces(t *testing.T) {
 	lab.Need(t, "netns", "afpacket")
 	wire := lab.Veth(t)
-	same(t, wire.A, "afpacket:"+wire.B)
+	same(t, "afpacket:"+wire.A, "afpacket:"+wire.B)
 	missing := "a1@" + wire.Prefix + "-a"
 	want := `port "` + missing + `": no such interface in namespace ` + wire.Prefix + "-a. Near: a0. "
 	if _, err := Look(wire.A, "afpacket:"+missing); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -65,6 +66,12 @@ func TestInterfaceOf(t *testing.T) {
 		{"eth2", "eth2", "", true},
 		{"eth2@lab", "eth2", "lab", true},
 		{"afpacket:eth2@/run/netns/lab", "eth2", "/run/netns/lab", true},
+		{"xdp:eth2@lab", "eth2", "lab", true},
+		{"netmap:eth2-1", "eth2", "", true},
+		{"netmap:eth2^", "eth2", "", true},
+		{"vale1:a", "", "", false},
+		{"dpdk:net_af_packet0,iface=eth2,framecnt=4096", "eth2", "", true},
+		{"dpdk:net_null0", "", "", false},
 		{"sim:wire/a", "", "", false},
 		{"pcap:out.pcap", "", "", false},
 		{"afpacket:", "", "", false},
@@ -74,5 +81,40 @@ func TestInterfaceOf(t *testing.T) {
 		if iface != tt.iface || netns != tt.netns || ok != tt.ok {
 			t.Errorf("Interface(%q) = %q, %q, %v; want %q, %q, %v", tt.name, iface, netns, ok, tt.iface, tt.netns, tt.ok)
 		}
+	}
+}
+
+// A bare name takes the fastest way that works now, and says why not a faster one.
+func TestFastest(t *testing.T) {
+	lab.Need(t, "netns", "afpacket", "afxdp", "xdp")
+	for _, tt := range []struct {
+		name   string
+		other  string // of the pair
+		up     []string
+		want   string
+		passed string
+	}{
+		{"the other end is ours", "xdp:%s", nil, "xdp", ""},
+		{"the other end is an interface as any", "afpacket:%s", nil, "afxdp", "xdp: port \"%s\": its driver takes no redirected frames now; a veth does where its other end has GRO on or a native XDP program"},
+		{"frames longer than a chunk", "afpacket:%s", []string{"mtu=9000"}, "afpacket", "afxdp: "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			wire := lab.Up(t, "veth.sh", tt.up...)
+			devices, _, err := Open(t.Context(), wire.A, fmt.Sprintf(tt.other, wire.B))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer Close(devices)
+			i, passed := devices[wire.A].Info, tt.passed
+			if strings.Contains(passed, "%s") {
+				passed = fmt.Sprintf(passed, wire.A)
+			}
+			if i.Backend != tt.want || !strings.Contains(i.Passed, passed) || (i.Passed == "") != (passed == "") || i.Name != wire.A {
+				t.Errorf("%s, passed %q; want %s, %q", i.Backend, i.Passed, tt.want, passed)
+			}
+			if looked, err := Look(wire.A); err != nil || looked[wire.A].Backend != "fastest of xdp, afxdp, afpacket" {
+				t.Errorf("Look = %+v, %v", looked, err)
+			}
+		})
 	}
 }

@@ -24,22 +24,64 @@ func slot(name string) (string, bool) {
 	return name, true
 }
 
-// pciInterface is the kernel's interface for a PCI device.
-func pciInterface(name, slot, sys string) (string, error) {
+// pciDevice is how a PCI device is opened: a driver of the kernel's means its interface, one for programs DPDK.
+func pciDevice(name, slot, sys string) (backend, device string, err error) {
+	driver, err := driverOf(name, slot, sys)
+	if err != nil {
+		return "", "", err
+	}
+	if forPrograms(driver) {
+		return "dpdk", slot, nil
+	}
+	device, err = pciInterface(name, slot, sys)
+	return fastest, device, err
+}
+
+// forPrograms says whether a driver hands a device over to programs, as DPDK wants it.
+func forPrograms(driver string) bool {
+	switch driver {
+	case "vfio-pci", "uio_pci_generic", "igb_uio":
+		return true
+	}
+	return false
+}
+
+// bifurcated drivers let DPDK in while the kernel has its interface, too (Mellanox).
+func bifurcated(driver string) bool { return driver == "mlx5_core" || driver == "mlx4_core" }
+
+// driverOf is the driver that a PCI device is bound to.
+func driverOf(name, slot, sys string) (string, error) {
 	device := filepath.Join(sys, "bus/pci/devices", slot)
 	if _, err := os.Stat(device); errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s: no such PCI device. All: lspci -D", name)
+		return "", fmt.Errorf("%s: no such PCI device. All: loadtest ports", name)
 	}
 	link, err := os.Readlink(filepath.Join(device, "driver"))
-	driver := filepath.Base(link)
 	if err != nil {
 		return "", fmt.Errorf("%s has no driver, so it is no port; load one: modprobe $(cat %s/modalias)", name, device)
 	}
-	switch driver {
-	case "vfio-pci", "uio_pci_generic", "igb_uio":
-		return "", fmt.Errorf("%s is bound to %s and this build has no DPDK; give it back: driverctl unset-override %s", name, driver, slot)
+	return filepath.Base(link), nil
+}
+
+// bound says whether DPDK may have a PCI device; the tool never binds one itself.
+func bound(name, slot, sys string) error {
+	driver, err := driverOf(name, slot, sys)
+	if err != nil || forPrograms(driver) || bifurcated(driver) {
+		return err
 	}
-	interfaces, _ := os.ReadDir(filepath.Join(device, "net"))
+	return fmt.Errorf("%s is bound to %s, which keeps DPDK out; either hand it over: driverctl set-override %s vfio-pci; or use its interface: %s",
+		name, driver, slot, slot)
+}
+
+// pciInterface is the kernel's interface for a PCI device.
+func pciInterface(name, slot, sys string) (string, error) {
+	driver, err := driverOf(name, slot, sys)
+	if err != nil {
+		return "", err
+	}
+	if forPrograms(driver) {
+		return "", fmt.Errorf("%s is bound to %s and has no interface; with DPDK: dpdk:%s; or give it back: driverctl unset-override %s", name, driver, slot, slot)
+	}
+	interfaces, _ := os.ReadDir(filepath.Join(sys, "bus/pci/devices", slot, "net"))
 	if len(interfaces) == 0 {
 		return "", fmt.Errorf("%s is bound to %s, which has no network interface here", name, driver)
 	}

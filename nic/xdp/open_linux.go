@@ -3,10 +3,12 @@ package xdp
 import (
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"time"
 
 	"loadtest/internal/link"
+	"loadtest/internal/xdp"
 	"loadtest/nic"
 	"loadtest/packet"
 	"loadtest/trial"
@@ -58,6 +60,18 @@ func Open(name string, under nic.Device, o Options) (d nic.Device, err error) {
 		d.Queues = append(d.Queues, &port{device: shared, first: i == 0, player: player{name: name, index: l.Index, epoch: o.Epoch}})
 	}
 	return d, nil
+}
+
+// Takes says why the driver of an interface takes no live frames; nil: it does, or this kernel cannot tell. For a veth that depends on
+// what is at its other end when it is asked.
+func Takes(name string) error {
+	return link.At(name, func(iface string) error {
+		i, err := net.InterfaceByName(iface)
+		if err != nil {
+			return err
+		}
+		return xdp.Takes(i.Index)
+	})
 }
 
 // Send goes out of the packet socket.
