@@ -6,7 +6,6 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
-	"loadtest/packet"
 	"loadtest/trial"
 )
 
@@ -22,7 +21,6 @@ const (
 	aHalfPackets, aHalfBytes  = int(unsafe.Offsetof(arrivals{}.halfPackets)), int(unsafe.Offsetof(arrivals{}.halfBytes))
 	aHalfWire                 = int(unsafe.Offsetof(arrivals{}.halfWire))
 	aLatMin, aLatMax, aLatSum = int(unsafe.Offsetof(arrivals{}.latMin)), int(unsafe.Offsetof(arrivals{}.latMax)), int(unsafe.Offsetof(arrivals{}.latSum))
-	mostTagAt                 = 0x3fff // no frame is longer
 	windowBits                = windowWords * 64
 )
 
@@ -32,26 +30,15 @@ const (
 	fLane                                            = -64
 )
 
-// code knows our frames and counts them; all else goes up. What it does not understand is Go's to judge. R7 and R8 are the frame's
-// ends, R6 is the frame at first, then the time.
+// code knows our frames and counts them; all else goes up. R7 and R8 are the frame's ends, R6 is the frame at first, then the time.
 func (c *classifier) code() (*ebpf.Program, error) {
 	p := &code{}
 	p.mov(asm.R6, asm.R1)
 	p.load(asm.R7, asm.R6, 0, asm.Word)
 	p.load(asm.R8, asm.R6, 4, asm.Word)
-	l3 := packet.EtherLen
-	for vlans := range 3 {
-		next := p.fresh("vlan")
-		p.reach(l3)
-		p.load(asm.R2, asm.R7, l3-2, asm.Half)
-		p.ethernet(l3, next)
-		if vlans == 2 {
-			break
-		}
-		p.label(next)
-		l3 += 4
-	}
-	p.label("found") // R4: where the transport header begins, R5: where the packet ends, R3: the protocol
+	p.ethernet()
+	p.ip4()
+	p.ip6()
 	p.transport()
 	p.find()
 	c.ours(p)
@@ -59,106 +46,6 @@ func (c *classifier) code() (*ebpf.Program, error) {
 	p.label("pass")
 	p.ret(xdpPass)
 	return ebpf.NewProgram(&ebpf.ProgramSpec{Name: "lt_classifier", Type: ebpf.XDP, License: "GPL", Instructions: p.Instructions})
-}
-
-// reach leaves if the frame does not have so many bytes.
-func (c *code) reach(n int) {
-	c.mov(asm.R1, asm.R7)
-	c.imm(asm.Add, asm.R1, int32(n))
-	c.ifReg(asm.JGT, asm.R1, asm.R8, "pass")
-}
-
-// ethernet goes on by the type in R2: IP behind l3 is read, a VLAN tag is for next.
-func (c *code) ethernet(l3 int, next string) {
-	six := c.fresh("ip6")
-	if l3 < packet.EtherLen+8 {
-		c.ifImm(asm.JEq, asm.R2, int32(be16(packet.TypeVLAN)), next)
-		c.ifImm(asm.JEq, asm.R2, int32(be16(packet.TypeQinQ)), next)
-	}
-	c.ifImm(asm.JEq, asm.R2, int32(be16(packet.TypeIPv6)), six)
-	c.ifImm(asm.JNE, asm.R2, int32(be16(packet.TypeIPv4)), "pass")
-	c.reach(l3 + 20)
-	c.load(asm.R1, asm.R7, l3, asm.Byte)
-	c.mov(asm.R4, asm.R1)
-	c.imm(asm.RSh, asm.R1, 4)
-	c.ifImm(asm.JNE, asm.R1, 4, "pass")
-	c.imm(asm.And, asm.R4, 15)
-	c.imm(asm.LSh, asm.R4, 2)
-	c.ifImm(asm.JLT, asm.R4, 20, "pass")
-	c.load(asm.R1, asm.R7, l3+6, asm.Half)
-	c.imm(asm.And, asm.R1, int32(be16(0x3fff))) // more fragments, or an offset
-	c.ifImm(asm.JNE, asm.R1, 0, "pass")
-	c.load(asm.R3, asm.R7, l3+9, asm.Byte)
-	c.load(asm.R5, asm.R7, l3+2, asm.Half)
-	c.add(asm.HostTo(asm.BE, asm.R5, asm.Half))
-	c.ifReg(asm.JLT, asm.R5, asm.R4, "pass")
-	c.imm(asm.Add, asm.R4, int32(l3))
-	c.imm(asm.Add, asm.R5, int32(l3))
-	c.jump("found")
-	c.label(six)
-	c.reach(l3 + 40)
-	c.load(asm.R1, asm.R7, l3, asm.Byte)
-	c.imm(asm.RSh, asm.R1, 4)
-	c.ifImm(asm.JNE, asm.R1, 6, "pass")
-	c.load(asm.R3, asm.R7, l3+6, asm.Byte)
-	for _, extension := range []int32{0, 43, 44, 60} {
-		c.ifImm(asm.JEq, asm.R3, extension, "pass")
-	}
-	c.imm(asm.Mov, asm.R4, int32(l3+40))
-	c.load(asm.R5, asm.R7, l3+4, asm.Half)
-	c.add(asm.HostTo(asm.BE, asm.R5, asm.Half))
-	c.op(asm.Add, asm.R5, asm.R4)
-	c.jump("found")
-}
-
-// transport leaves where the transport header contradicts the packet, or the packet quotes another one, as packet.Parse does.
-func (c *code) transport() {
-	c.mov(asm.R2, asm.R7)
-	c.op(asm.Add, asm.R2, asm.R4)
-	c.mov(asm.R1, asm.R2)
-	c.ifImm(asm.JEq, asm.R3, packet.ProtoTCP, "tcp")
-	c.ifImm(asm.JEq, asm.R3, packet.ProtoUDP, "udp")
-	c.ifImm(asm.JEq, asm.R3, packet.ProtoICMP, "icmp")
-	c.ifImm(asm.JNE, asm.R3, packet.ProtoICMPv6, "place")
-	c.imm(asm.Add, asm.R1, 1)
-	c.ifReg(asm.JGT, asm.R1, asm.R8, "pass")
-	c.load(asm.R1, asm.R2, 0, asm.Byte)
-	c.ifImm(asm.JLT, asm.R1, 128, "pass")
-	c.jump("udp")
-	c.label("icmp")
-	c.imm(asm.Add, asm.R1, 1)
-	c.ifReg(asm.JGT, asm.R1, asm.R8, "pass")
-	c.load(asm.R1, asm.R2, 0, asm.Byte)
-	for _, quotes := range []int32{3, 4, 5, 11, 12} {
-		c.ifImm(asm.JEq, asm.R1, quotes, "pass")
-	}
-	c.label("udp")
-	c.imm(asm.Mov, asm.R1, 8)
-	c.jump("payload")
-	c.label("tcp")
-	c.imm(asm.Add, asm.R1, 20)
-	c.ifReg(asm.JGT, asm.R1, asm.R8, "pass")
-	c.load(asm.R1, asm.R2, 12, asm.Byte)
-	c.imm(asm.RSh, asm.R1, 4)
-	c.imm(asm.LSh, asm.R1, 2)
-	c.ifImm(asm.JLT, asm.R1, 20, "pass")
-	c.label("payload") // R1: the header's length
-	c.op(asm.Add, asm.R1, asm.R4)
-	c.ifReg(asm.JGT, asm.R1, asm.R5, "pass")
-	c.label("place")
-}
-
-// find makes R2 point at the tag.
-func (c *code) find() {
-	c.imm(asm.Sub, asm.R5, packet.TagLen)
-	c.ifReg(asm.JSLT, asm.R5, asm.R4, "pass")
-	c.ifImm(asm.JSLT, asm.R5, 0, "pass")
-	c.ifImm(asm.JGT, asm.R5, mostTagAt, "pass")
-	c.mov(asm.R2, asm.R7)
-	c.op(asm.Add, asm.R2, asm.R5)
-	c.mov(asm.R1, asm.R2)
-	c.imm(asm.Add, asm.R1, packet.TagLen)
-	c.ifReg(asm.JGT, asm.R1, asm.R8, "pass")
 }
 
 // ours leaves if the tag is not one that is awaited, or not whole; R9 becomes 1 for one of the pre-roll.
