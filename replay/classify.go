@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"loadtest/internal/match"
+	"loadtest/internal/tally"
 	"loadtest/nic"
 )
 
@@ -34,14 +35,10 @@ func (r *receiver) classified(now int64) (more bool) {
 	r.asked = now
 	for _, l := range r.lanes {
 		a := r.optional.Classifier.Classified(l.id)
-		b := l.back
-		more = more || a.Received > b.Received
-		b.Received, b.Bytes, b.WireBits = a.Received, a.Bytes, a.WireBits
-		b.Duplicated, b.Reordered, b.TooOld = a.Duplicated, a.Reordered, a.TooOld
-		b.Missing = max(0, a.Top-match.Horizon-a.Received)
-		half := b.Half.During
-		b.Half = a.Half
-		b.Half.During = half
+		c := &l.back.Counted
+		more = more || a.Received > c.Received
+		*c = tally.Counted{Received: a.Received, Bytes: a.Bytes, WireBits: a.WireBits, Duplicated: a.Duplicated, Reordered: a.Reordered, TooOld: a.TooOld, Half: a.Half}
+		l.top = a.Top
 		r.last = max(r.last, a.Last)
 	}
 	return more
@@ -59,4 +56,13 @@ func (r *receiver) unclassify() {
 	}
 	_ = r.optional.Classifier.Classify(nic.Await{}) // a port that is gone passes nothing on
 	r.classifies = false
+}
+
+// missingOf is how many packets of a lane have certainly not come. Where the port counts most of them, and passes on what it does not
+// understand, only both together tell.
+func (r *receiver) missingOf(l *lane) int64 {
+	if !r.classifies {
+		return l.back.Missing
+	}
+	return max(0, max(l.top, l.back.Top())-match.Horizon-l.back.Arrived())
 }

@@ -53,6 +53,7 @@ type lane struct {
 
 	receiver *receiver
 	back     *tally.Back
+	top      int64               // highest sequence number that the port has counted + 1
 	flow     func([]byte) uint64 // key of a packet without a tag when it comes back
 }
 

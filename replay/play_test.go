@@ -111,6 +111,19 @@ func books(s *trial.Stream) book {
 	return book{s.Intended, s.Sent, s.Received, s.Duplicated, s.Reordered, s.SentBytes, s.SentWireBits, s.ReceivedBytes, s.RecvWireBits}
 }
 
+// A port may pass on what it does not understand: both together are the books, and what one of them did not see is not missing.
+func TestClassifiedInPart(t *testing.T) {
+	a, b := mem.New(mem.Options{Slots: 1 << 14})
+	a.Queues[0], b.Queues[0] = plain{a.Queues[0]}, &playing{Port: plain{b.Queues[0]}, passes: 3}
+	res := run(t, Options{Clock: clock.NewReal(), Ports: map[string]nic.Device{"a": a, "b": b}, Credit: time.Second,
+		Streams: []Stream{{Name: "s", Packets: lengths(), TX: "a", RX: "b"}}},
+		trial.Spec{Unit: trial.Packets, Load: []trial.Point{{Load: 100e3}}, Duration: 300 * time.Millisecond, StopAt: 1})
+	s := &res.Streams[0]
+	if s.Sent != 30000 || s.Lost() != 0 || s.Latency.Count != 30000 || s.ReceivedBytes != s.SentBytes || s.RecvWireBits != s.SentWireBits || res.Stopped {
+		t.Errorf("sent %d, lost %d, %d times, %d of %d bytes, stopped %v", s.Sent, s.Lost(), s.Latency.Count, s.ReceivedBytes, s.SentBytes, res.Stopped)
+	}
+}
+
 // What the driver refuses has a number, and is unsent all the same: never lost, and no reason to end a trial early as lost.
 func TestRefusedIsUnsent(t *testing.T) {
 	a, b := mem.Pair(1 << 14)

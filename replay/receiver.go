@@ -135,6 +135,7 @@ func (r *receiver) begin(now int64, number, pre uint8, s trial.Spec) error {
 	r.table.Trial, r.table.Preroll = number, pre
 	for _, l := range r.lanes {
 		l.back.Reset()
+		l.top = 0
 	}
 	clear(r.flows.Packets)
 	clear(r.flows.Bytes)
@@ -242,7 +243,7 @@ func (r *receiver) until(now int64) int64 {
 func (r *receiver) complete() bool {
 	var back, sent int64
 	for _, l := range r.lanes {
-		back += l.back.Received
+		back += l.back.Arrived()
 		sent += l.published.sent.Load()
 	}
 	for flow, n := range r.flows.Packets {
@@ -337,9 +338,10 @@ func (r *receiver) second(b *tally.Back, size int, at int64) {
 func (r *receiver) publish() {
 	var missing int64
 	for _, l := range r.lanes {
-		missing += l.back.Missing
-		l.published.returned.Store(l.back.Received + l.back.Untagged)
-		l.published.returnedBits.Store(l.back.WireBits + l.back.UntaggedBits)
+		b := l.back
+		missing += r.missingOf(l)
+		l.published.returned.Store(b.Arrived() + b.Untagged)
+		l.published.returnedBits.Store(b.WireBits + b.Counted.WireBits + b.UntaggedBits)
 	}
 	if missing != r.missing {
 		r.shared.missing.Add(missing - r.missing)

@@ -26,6 +26,9 @@ type Window struct {
 	bits *[words]uint64
 }
 
+// Top is the highest sequence number seen + 1.
+func (w *Window) Top() int64 { return w.top }
+
 // Answers of a Window.
 const (
 	New   = iota // taken for received

@@ -42,7 +42,19 @@ type Back struct {
 
 	Half    trial.Arrivals
 	Latency trial.Histogram
+
+	Counted Counted // by the port itself, beside all that
 }
+
+// Counted is what a port that knows the tester's packets has counted of a lane; none of them was seen by who keeps the book.
+type Counted struct {
+	Received, Bytes, WireBits     int64
+	Duplicated, Reordered, TooOld int64
+	Half                          trial.Arrivals
+}
+
+// Arrived is how many packets with a tag came, each once.
+func (b *Back) Arrived() int64 { return b.Received + b.Counted.Received }
 
 // Reset empties the book and keeps its memory.
 func (b *Back) Reset() {
@@ -65,11 +77,15 @@ func Stream(name string, s *Sent, b *Back, f *Flows) trial.Stream {
 	if b == nil {
 		return r
 	}
-	r.Received = min(b.Received, s.Tagged)
-	r.ReceivedBytes, r.RecvWireBits = b.Bytes, b.WireBits
-	r.Duplicated, r.Reordered = b.Duplicated, b.Reordered
-	r.Late, r.Corrupt, r.Surplus = b.Late, b.Corrupt, b.TooOld+b.Forged+b.Received-r.Received
+	c := &b.Counted
+	r.Received = min(b.Arrived(), s.Tagged)
+	r.ReceivedBytes, r.RecvWireBits = b.Bytes+c.Bytes, b.WireBits+c.WireBits
+	r.Duplicated, r.Reordered = b.Duplicated+c.Duplicated, b.Reordered+c.Reordered
+	r.Late, r.Corrupt, r.Surplus = b.Late, b.Corrupt, b.TooOld+c.TooOld+b.Forged+b.Arrived()-r.Received
 	r.Half, r.Latency = b.Half, b.Latency.Clone()
+	r.Half.Packets += c.Half.Packets
+	r.Half.Bytes += c.Half.Bytes
+	r.Half.WireBits += c.Half.WireBits
 	for flow, sent := range s.ByFlow {
 		if sent == 0 {
 			continue
