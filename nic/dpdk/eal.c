@@ -1,0 +1,116 @@
+//go:build dpdk && cgo && linux
+
+// EAL: how it is started, what it says, and which threads it knows.
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_alarm.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+#include <rte_log.h>
+
+#include "dpdk.h"
+
+// What DPDK has said lately: the first of it, as that is what the rest came of.
+static struct {
+	pthread_mutex_t lock;
+	size_t n;
+	char text[4096];
+} said = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static ssize_t say(void *cookie, const char *text, size_t n)
+{
+	size_t k;
+
+	(void)cookie;
+	pthread_mutex_lock(&said.lock);
+	k = RTE_MIN(n, sizeof said.text - 1 - said.n);
+	memcpy(said.text + said.n, text, k);
+	said.n += k;
+	pthread_mutex_unlock(&said.lock);
+	return (ssize_t)n;
+}
+
+char *lt_log(void)
+{
+	char *text;
+
+	pthread_mutex_lock(&said.lock);
+	said.text[said.n] = 0;
+	said.n = 0;
+	text = strdup(said.text);
+	pthread_mutex_unlock(&said.lock);
+	return text;
+}
+
+static pthread_key_t registered; // of a thread: that it is to be forgotten when it ends
+
+static void forget(void *mark)
+{
+	(void)mark;
+	rte_thread_unregister();
+}
+
+// lt_init starts EAL. What that and getopt print goes to the log: the C library lets its streams be replaced.
+int lt_init(int argc, char **argv)
+{
+	FILE *out = stdout, *err = stderr;
+	FILE *log = fopencookie(NULL, "w", (cookie_io_functions_t){.write = say}), *usage = fopen("/dev/null", "w");
+	cpu_set_t cpus;
+	int failed = 0;
+
+	if (!log || !usage)
+		return errno;
+	setvbuf(log, NULL, _IOLBF, 1024);
+	pthread_getaffinity_np(pthread_self(), sizeof cpus, &cpus);
+	rte_openlog_stream(log);
+	stdout = usage;
+	stderr = log;
+	if (rte_eal_init(argc, argv) < 0)
+		failed = rte_errno ? rte_errno : EINVAL;
+	fflush(log);
+	stdout = out;
+	stderr = err;
+	fclose(usage);
+	pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);
+	if (!failed)
+		failed = pthread_key_create(&registered, forget);
+	return failed;
+}
+
+bool lt_huge(void) { return rte_eal_has_hugepages(); }
+
+static void arrive(void *sem) { sem_post(sem); }
+
+// lt_settle waits until EAL's own thread has seen what happened before: drivers tell it of ends of connections, and must not do
+// so of devices that are gone. What happens at once comes in any order, hence twice; it is no more than microseconds.
+void lt_settle(void)
+{
+	sem_t sem;
+
+	sem_init(&sem, 0, 0);
+	for (int i = 0; i < 2; i++)
+		if (rte_eal_alarm_set(1, arrive, &sem) == 0)
+			while (sem_wait(&sem) != 0) // a signal came
+				;
+	sem_destroy(&sem);
+}
+
+void lt_register(void)
+{
+	static _Thread_local bool tried;
+
+	if (rte_lcore_id() != LCORE_ID_ANY || tried)
+		return;
+	tried = true;
+	if (rte_thread_register() == 0)
+		pthread_setspecific(registered, &registered);
+}
