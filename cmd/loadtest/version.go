@@ -8,6 +8,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// tags are the build's: what it can do beside the usual.
+func tags() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "-tags" && s.Value != "" {
+				return " tags=" + s.Value
+			}
+		}
+	}
+	return ""
+}
+
 // release is set by the linker.
 var release = "devel"
 
@@ -26,7 +38,7 @@ func newVersion() *cobra.Command {
 		Example: "  loadtest version\n  loadtest version | head -1",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(c.OutOrStdout(), "loadtest %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(c.OutOrStdout(), "loadtest %s %s %s/%s%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, tags())
 			return err
 		},
 	}

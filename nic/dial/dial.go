@@ -18,6 +18,7 @@ import (
 	"loadtest/nic/afpacket"
 	"loadtest/nic/afxdp"
 	"loadtest/nic/mem"
+	"loadtest/nic/netmap"
 )
 
 // Options are what names do not say. The zero value is good.
@@ -106,6 +107,8 @@ func open(a address, networks map[string]*dut.Network, c clock.Clock, o Options)
 		return afxdp.Open(a.device, afxdp.Options{Epoch: epoch})
 	case "xdp":
 		return live(a.device, epoch, o)
+	case "netmap":
+		return netmap.Open(a.device, netmap.Options{Epoch: epoch})
 	case fastest:
 		return choose(a.device, epoch, o)
 	}
