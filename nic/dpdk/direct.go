@@ -42,11 +42,17 @@ func putTag(b []byte, t packet.Tag) {
 	C.lt_tag_put(bytesOf(b), front(t)|C.uint64_t(t.Seq), C.uint64_t(t.Nanos))
 }
 
-// counts says whether C's classifier counts the frame as one of ours.
-func counts(a nic.Await, frame []byte) bool {
-	c := classifier{(*C.struct_lt_classifier)(C.calloc(1, C.sizeof_struct_lt_classifier))}
-	defer c.close()
-	return c.await(a) && bool(C.lt_classify(c.c, bytesOf(frame), C.uint32_t(len(frame)), 1))
+// A knower is C's classifier without a port.
+type knower struct{ classifier }
+
+func newKnower(a nic.Await) (k knower, ok bool) {
+	k.c = (*C.struct_lt_classifier)(C.calloc(1, C.sizeof_struct_lt_classifier))
+	return k, k.await(a)
+}
+
+// ours says whether C counts the frame as one of ours.
+func (k knower) ours(frame []byte) bool {
+	return bool(C.lt_classify(k.c, bytesOf(frame), C.uint32_t(len(frame)), 1))
 }
 
 // A window is C's receive window.
