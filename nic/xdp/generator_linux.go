@@ -13,6 +13,7 @@ import (
 // Offsets of what the programs share.
 const (
 	hWait, hGiven, hDone, hTID = int(unsafe.Offsetof(head{}.wait)), int(unsafe.Offsetof(head{}.given)), int(unsafe.Offsetof(head{}.done)), int(unsafe.Offsetof(head{}.tid))
+	hTurn                      = int(unsafe.Offsetof(head{}.turn))
 	hEnd, hCount, hCredit      = int(unsafe.Offsetof(head{}.end)), int(unsafe.Offsetof(head{}.count)), int(unsafe.Offsetof(head{}.credit))
 
 	lDue, lRem, lNum, lDen, lUnit, lLeft = int(unsafe.Offsetof(lane{}.due)), int(unsafe.Offsetof(lane{}.rem)), int(unsafe.Offsetof(lane{}.num)), int(unsafe.Offsetof(lane{}.den)), int(unsafe.Offsetof(lane{}.unit)), int(unsafe.Offsetof(lane{}.left))
@@ -92,19 +93,29 @@ func (g *generator) program() (*ebpf.Program, error) {
 
 func (g *generator) stateTo(c *code, r asm.Register) { c.add(asm.LoadMapValue(r, g.state.m.FD(), 0)) }
 
-// first finds the lane that is due first.
+// first finds the lane that is due first. Its number goes through memory: so the kernel's verifier, which follows each way through the
+// program, does not follow on with each lane by itself.
 func (g *generator) first(c *code) {
-	c.add(asm.LoadMapValue(asm.R7, g.state.m.FD(), uint32(headSize)))
-	c.load(asm.R8, asm.R7, lDue, asm.DWord)
+	c.add(asm.LoadMapValue(asm.R1, g.state.m.FD(), uint32(headSize)))
+	c.load(asm.R8, asm.R1, lDue, asm.DWord)
+	if g.lanes == 1 {
+		c.mov(asm.R7, asm.R1)
+		return
+	}
+	c.imm(asm.Mov, asm.R7, 0)
 	for i := 1; i < g.lanes; i++ {
 		later := c.fresh("later")
-		c.add(asm.LoadMapValue(asm.R1, g.state.m.FD(), uint32(headSize+i*laneSize)))
-		c.load(asm.R2, asm.R1, lDue, asm.DWord)
+		c.load(asm.R2, asm.R1, i*laneSize+lDue, asm.DWord)
 		c.ifReg(asm.JGE, asm.R2, asm.R8, later)
-		c.mov(asm.R7, asm.R1)
+		c.imm(asm.Mov, asm.R7, int32(i))
 		c.mov(asm.R8, asm.R2)
 		c.label(later)
 	}
+	c.store(asm.R1, hTurn-headSize, asm.R7, asm.DWord)
+	c.load(asm.R7, asm.R1, hTurn-headSize, asm.DWord)
+	c.imm(asm.And, asm.R7, mostLanes-1)
+	c.imm(asm.Mul, asm.R7, int32(laneSize))
+	c.op(asm.Add, asm.R7, asm.R1)
 }
 
 // due waits for it; a lane without a pace is due now.

@@ -16,7 +16,7 @@ type head struct {
 	tid   uint64 // the thread that plays
 
 	end, count, credit uint64 // of the plan
-	_                  uint64
+	turn               uint64 // number of the lane that was due first
 }
 
 // A lane is the state of one, the plan's part first.
@@ -58,7 +58,7 @@ const (
 	ringAt    = headSize + mostLanes*laneSize
 	stateSize = ringAt + 4*ringSlots
 
-	mostLanes = 16 // the generator looks at each of them for each packet
+	mostLanes = 16 // a power of two; the generator looks at each of them for each packet
 	cellsSize = 8 * trial.HistogramCells
 )
 

@@ -3,6 +3,7 @@ package xdp
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"sync"
 	"time"
@@ -42,7 +43,9 @@ func Open(name string, under nic.Device, o Options) (d nic.Device, err error) {
 			return err
 		}
 		defer l.Close()
-		c, err = newClassifier(l.Index, o.Epoch)
+		if c, err = newClassifier(l.Index, o.Epoch); errors.Is(err, fs.ErrPermission) {
+			err = errors.New("an XDP program needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON: use sudo") // the verifier's many words say no more
+		}
 		return err
 	})
 	if err != nil {

@@ -41,20 +41,34 @@ type player struct {
 	repeat    int
 }
 
-// Load makes a program for the packets.
-func (p *player) Load(lanes []nic.Lane) (err error) {
+// Load makes a program for the packets. Whatever is in its way, the packet socket sends them then.
+func (p *player) Load(lanes []nic.Lane) error {
 	p.close()
 	p.lanes = lanes
-	if len(lanes) > mostLanes {
-		return fmt.Errorf("%d streams out of one queue, the kernel plays %d: %w", len(lanes), mostLanes, nic.ErrNotPlayed)
+	err := p.measure()
+	if err == nil {
+		err = p.make()
+	}
+	if err != nil {
+		p.close()
+		return fmt.Errorf("%w: %w", err, nic.ErrNotPlayed)
+	}
+	p.run = newRun(p.program.FD(), make([]byte, p.generator.longest))
+	return nil
+}
+
+// measure says what the packets need, or why they are too much.
+func (p *player) measure() error {
+	if len(p.lanes) > mostLanes {
+		return fmt.Errorf("%d streams out of one queue, the kernel plays %d", len(p.lanes), mostLanes)
 	}
 	g := &p.generator
-	*g = generator{lanes: len(lanes), epoch: p.epoch}
-	for _, l := range lanes {
+	*g = generator{lanes: len(p.lanes), epoch: p.epoch}
+	for _, l := range p.lanes {
 		for i := range l.Store.Len() {
 			size := l.Store.Size(i)
 			if size > longestFrame {
-				return fmt.Errorf("a packet of %d bytes, the kernel plays up to %d: %w", size, longestFrame, nic.ErrNotPlayed)
+				return fmt.Errorf("a packet of %d bytes, the kernel plays up to %d", size, longestFrame)
 			}
 			g.longest = max(g.longest, size)
 			g.blobSize += (size + 7) &^ 7
@@ -63,19 +77,18 @@ func (p *player) Load(lanes []nic.Lane) (err error) {
 	}
 	g.blobSize += longestFrame &^ 7
 	if g.blobSize > mostBytes {
-		return fmt.Errorf("%d MB of packets, the kernel plays up to %d: %w", g.blobSize>>20, mostBytes>>20, nic.ErrNotPlayed)
+		return fmt.Errorf("%d MB of packets, the kernel plays up to %d", g.blobSize>>20, mostBytes>>20)
 	}
-	defer func() {
-		if err != nil {
-			p.close()
-		}
-	}()
+	return nil
+}
+
+// make makes all that playing takes.
+func (p *player) make() (err error) {
+	g := &p.generator
 	if err := g.memory(); err != nil {
-		return fmt.Errorf("%w: %w", err, nic.ErrNotPlayed)
-	}
-	if err := p.stock(); err != nil {
 		return err
 	}
+	p.stock()
 	if err := p.target(); err != nil {
 		return err
 	}
@@ -84,17 +97,14 @@ func (p *player) Load(lanes []nic.Lane) (err error) {
 	}
 	info, err := p.program.Info()
 	if err != nil {
-		return err
+		return fmt.Errorf("ask for the generator's number: %w", err)
 	}
 	id, _ := info.ID()
 	if p.watch, err = watchDriver(g.state, g.lanes, p.index, id); err != nil {
 		return err
 	}
-	if p.idle, err = newIdle(p.program); err != nil {
-		return err
-	}
-	p.run = newRun(p.program.FD(), make([]byte, g.longest))
-	return nil
+	p.idle, err = newIdle(p.program)
+	return err
 }
 
 // memory makes the maps.
@@ -113,7 +123,7 @@ func (g *generator) memory() (err error) {
 }
 
 // stock copies the packets to where the program finds them.
-func (p *player) stock() error {
+func (p *player) stock() {
 	g, i, end := &p.generator, 0, 0
 	for _, l := range p.lanes {
 		for k := range l.Store.Len() {
@@ -128,7 +138,6 @@ func (p *player) stock() error {
 			i++
 		}
 	}
-	return nil
 }
 
 // target makes the map that redirection goes by.
@@ -157,7 +166,7 @@ func (p *player) Begin(plan nic.Plan) error {
 	clear(p.generator.state.bytes[headSize:ringAt])
 	clear(p.generator.late.bytes)
 	h := p.head()
-	h.wait, h.end, h.count, h.credit = 0, p.clock(plan.End), p.clock(plan.Count), uint64(plan.Credit)
+	*h = head{end: p.clock(plan.End), count: p.clock(plan.Count), credit: uint64(plan.Credit)}
 	first, rate := 0, 0.0
 	for i, load := range plan.Lanes {
 		n := &p.lanes[i]

@@ -295,10 +295,6 @@ func TestNotPlayed(t *testing.T) {
 	c := clock.NewReal()
 	a := open(t, wire.A, c, 1)
 	p := nic.Of(a.Queues[0]).Player
-	lane := func(n, size int) nic.Lane {
-		s := made(n, size)
-		return nic.Lane{Store: s, Tags: make([]int32, n), Gaps: make([]int64, n)}
-	}
 	if err := p.Load([]nic.Lane{lane(1, 3409)}); !errors.Is(err, nic.ErrNotPlayed) || !strings.Contains(err.Error(), "a packet of 3409 bytes, the kernel plays up to 3408") {
 		t.Errorf("a long packet: %v", err)
 	}
@@ -324,5 +320,58 @@ func TestQueues(t *testing.T) {
 	whole(t, s)
 	if s.Intended != 18000 {
 		t.Errorf("intended %d, want 18000", s.Intended)
+	}
+}
+
+// Loops without a pace end when all of them have left, however often the driver had no room.
+func TestLoopsThroughAFullRing(t *testing.T) {
+	lab.Need(t, "netns", "afpacket", "xdp")
+	wire := lab.Veth(t)
+	c := clock.NewReal()
+	ports := map[string]nic.Device{"a": open(t, wire.A, c, 1), "b": open(t, wire.B, c, 1)}
+	narrow(t, wire)
+	for range 3 {
+		spec := trial.Spec{Unit: trial.Packets, Load: []trial.Point{{Load: math.Inf(1)}}, Loops: 1000}
+		res := play(t, ports, c, spec, replay.Stream{Name: "one", Packets: made(100, 60), TX: "a", RX: "b"},
+			replay.Stream{Name: "two", Packets: made(77, 90), TX: "a", RX: "b"})
+		for i, want := range []int64{100e3, 77e3} {
+			s := &res.Streams[i]
+			if s.Intended != want || s.Sent != want {
+				t.Errorf("%s: intended %d, sent %d; want %d", s.Name, s.Intended, s.Sent, want)
+			}
+			whole(t, s)
+		}
+	}
+}
+
+// As many lanes as a queue may have, each with a rate of its own.
+func TestManyStreams(t *testing.T) {
+	lab.Need(t, "netns", "afpacket", "xdp")
+	wire := lab.Veth(t)
+	c := clock.NewReal()
+	ports := map[string]nic.Device{"a": open(t, wire.A, c, 1), "b": open(t, wire.B, c, 1)}
+	spec := packets(5e3, 200*time.Millisecond)
+	spec.Share = map[string]float64{}
+	var streams []replay.Stream
+	for i := range 16 {
+		name := fmt.Sprint(i)
+		spec.Share[name] = float64(i+1) / 16
+		streams = append(streams, replay.Stream{Name: name, Packets: made(i+1, 60+i), TX: "a", RX: "b"})
+	}
+	p := nic.Of(ports["a"].Queues[0]).Player
+	var all []nic.Lane
+	for range streams {
+		all = append(all, lane(1, 60))
+	}
+	if err := p.Load(all); err != nil {
+		t.Fatalf("%d lanes: %v", len(all), err)
+	}
+	res := play(t, ports, c, spec, streams...)
+	for i := range res.Streams {
+		s := &res.Streams[i]
+		whole(t, s)
+		if want := int64(1000) * int64(i+1) / 16; s.Intended < want || s.Intended > want+1 {
+			t.Errorf("%s: intended %d, want %d", s.Name, s.Intended, want)
+		}
 	}
 }
