@@ -122,7 +122,7 @@ func (d *device) plug(words string) error {
 	if d.find(name) || d.find("0000:"+name) { // ports of PCI devices are called by their addresses with the domain
 		return d.claim()
 	}
-	return errors.New("DPDK has no driver for it, or the kernel holds it: dpdk-devbind.py --status")
+	return errors.New("DPDK has no driver for it, or the kernel holds it; see dpdk-devbind.py --status")
 }
 
 // find looks for a port that DPDK has.
@@ -147,8 +147,13 @@ func (d *device) claim() error {
 // start sets the device up and makes it send and receive.
 func (d *device) start(o Options, f *C.struct_lt_facts) error {
 	var step *C.char
-	if errno := C.lt_start(d.c, C.uint16_t(max(1, o.Queues)), f, &step); errno != 0 {
-		return fmt.Errorf("%s: %w", C.GoString(step), told(unix.Errno(errno), said()))
+	switch errno := unix.Errno(C.lt_start(d.c, C.uint16_t(max(1, o.Queues)), f, &step)); errno {
+	case 0:
+	case unix.ENOMEM, unix.ENOBUFS:
+		said()
+		return fmt.Errorf("%s: there is not enough; give DPDK more (-m MiB), or fewer ports and queues", C.GoString(step))
+	default:
+		return fmt.Errorf("%s: %w", C.GoString(step), told(errno, said()))
 	}
 	if f.queues == 0 {
 		return errors.New("the device cannot both send and receive")
@@ -167,16 +172,21 @@ func (d *device) start(o Options, f *C.struct_lt_facts) error {
 	return err
 }
 
-// told is what DPDK said of a failure.
+// told is what DPDK said of a failure, in plainer words where it is what users meet.
 func told(errno unix.Errno, log []string) error {
 	if len(log) == 0 {
 		return errno
 	}
 	why := log[0]
-	if strings.HasPrefix(why, "failed to parse device") {
-		why = "no driver of DPDK is called so; want a PCI address, as 22:00.0, or a virtual device, as net_af_packet0,iface=eth2"
-	} else if strings.HasPrefix(why, "Cannot find device") {
-		why = "no such device, or one that the kernel holds: dpdk-devbind.py --status"
+	for _, p := range []struct{ said, text string }{
+		{"failed to parse device", "no driver of DPDK is called so; want a PCI address, as 22:00.0, or a virtual device, as net_af_packet0,iface=eth2"},
+		{"Cannot find device", "no such device, or one that the kernel holds; see dpdk-devbind.py --status"},
+		{"SIOCGIFINDEX", "no such interface; see ip -br link"},
+		{"Driver cannot attach the device", "its driver does not take it; are its options whole, as in net_af_packet0,iface=eth2?"},
+	} {
+		if strings.Contains(why, p.said) {
+			why = p.text
+		}
 	}
 	return errors.New(why)
 }
