@@ -29,19 +29,26 @@ struct lt_histogram {
 	double sum;
 };
 
-static inline void lt_record(struct lt_histogram *h, int64_t ns)
+static inline uint32_t lt_cell(int64_t ns)
 {
 	uint64_t v = ns < 0 ? 0 : (uint64_t)ns;
 	int shift = 57 - __builtin_clzll(v | 64);
 
-	h->cell[v >> 40 ? LT_CELLS - 1 : (shift << 6) + (v >> shift)]++;
+	return v >> 40 ? LT_CELLS - 1 : (uint32_t)((shift << 6) + (v >> shift));
+}
+
+static inline void lt_record(struct lt_histogram *h, int64_t ns)
+{
+	if (ns < 0)
+		ns = 0;
+	h->cell[lt_cell(ns)]++;
 	if (h->count++ == 0)
-		h->least = h->most = (int64_t)v;
-	else if ((int64_t)v < h->least)
-		h->least = (int64_t)v;
-	else if ((int64_t)v > h->most)
-		h->most = (int64_t)v;
-	h->sum += (double)v;
+		h->least = h->most = ns;
+	else if (ns < h->least)
+		h->least = ns;
+	else if (ns > h->most)
+		h->most = ns;
+	h->sum += (double)ns;
 }
 
 static inline int64_t lt_clock(int64_t epoch)
@@ -60,6 +67,7 @@ static inline int64_t lt_wire_bits(uint32_t size) { return ((size < 60 ? 60 : si
 char *lt_log(void);                               // what DPDK has said since the last call; the caller's
 int lt_init(int argc, char **argv);               // 0, or an errno
 bool lt_huge(void);                               // whether memory is of huge pages
+int lt_lcore(void);
 void lt_settle(void);                             // until EAL's own thread has seen what happened before
 void lt_register(void);                           // makes the calling thread one of EAL's, if it is none
 

@@ -114,3 +114,4 @@ void lt_register(void)
 	if (rte_thread_register() == 0)
 		pthread_setspecific(registered, &registered);
 }
+int lt_lcore(void) { return (int)rte_lcore_id(); }

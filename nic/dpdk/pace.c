@@ -20,17 +20,13 @@ void lt_next(struct lt_schedule *s, uint64_t cost)
 {
 	uint64_t sum = cost * s->num + s->rem, ns; // below 2^63, as nic.Load says
 
-	if (s->num == 0)
-		return;
 	ns = sum / s->den;
 	s->rem = sum - ns * s->den;
 	s->due = ns < (uint64_t)(LT_NEVER - s->due) ? s->due + (int64_t)ns : LT_NEVER;
 }
 
-static uint64_t cost(const struct lt_lane *l)
+static uint64_t cost(const struct lt_lane *l, const struct lt_packet *p)
 {
-	const struct lt_packet *p = &l->packets[l->pos];
-
 	switch (l->unit) {
 	case LT_PACKETS:
 		return 1;
@@ -40,15 +36,16 @@ static uint64_t cost(const struct lt_lane *l)
 	return (uint64_t)lt_wire_bits(p->size);
 }
 
-static void advance(struct lt_lane *l)
+static inline void advance(struct lt_lane *l)
 {
-	lt_next(&l->schedule, cost(l));
+	if (l->schedule.num != 0)
+		lt_next(&l->schedule, cost(l, &l->packets[l->pos]));
 	l->left--;
 	if (++l->pos == l->n)
 		l->pos = 0;
 }
 
-static bool paced(const struct lt_lane *l) { return l->schedule.num != 0; }
+static inline bool paced(const struct lt_lane *l) { return l->schedule.num != 0; }
 
 // first is the lane whose packet is due first, and until when it stays that. Those that have no schedule take turns.
 static struct lt_lane *first(struct lt_player *p, int64_t now, int64_t *until)
@@ -118,71 +115,108 @@ static void expire(struct lt_player *p, int64_t now)
 	p->pending = kept;
 }
 
-// fill adds due packets to the burst and says when the next one is due; LT_NEVER: there is none any more.
-static int64_t fill(struct lt_player *p, int64_t now)
+// run adds packets of one lane to the burst, as long as they are due by now and before until, and says what the next one waits for:
+// 0: for nothing, another lane may be due; a time else.
+static int64_t run(struct lt_player *p, struct lt_lane *l, int64_t now, int64_t until, uint32_t *late)
 {
-	struct lt_lane *l = NULL;
-	int64_t until = 0;
-	uint32_t late = 0;
+	int64_t due;
 
-	for (;;) {
-		int64_t due, gate;
-		bool counted;
+	while (l->left > 0 && (due = l->schedule.due) < p->end) {
+		const struct lt_packet *t = &l->packets[l->pos];
+		bool counted = due >= p->count;
+		struct rte_mbuf *m;
 
-		if (!l || l->left <= 0 || l->schedule.due >= until || l->schedule.due >= p->end)
-			l = first(p, now, &until);
-		if (!l)
-			return LT_NEVER;
-		if ((due = l->schedule.due) > now)
+		if (due > now)
 			return due;
-		counted = due >= p->count;
 		if (paced(l) && now - due > p->credit) {
 			l->intended += counted;
 			advance(l);
-			if (++late == PATIENCE)
+			if (++*late == PATIENCE)
 				return now;
+			if (l->schedule.due >= until)
+				break;
 			continue;
 		}
 		if (p->pending == LT_BURST || (p->pending > 0 && p->entry[0].counted != counted))
 			return now;
-		// A burst and one packet more take half their time at least, so catching up goes at twice the load.
-		gate = l->recent[l->slot].at + (due - l->recent[l->slot].due) / 2;
-		if (gate > now)
-			return gate;
-		struct rte_mbuf *m = take(p, &l->packets[l->pos]);
-		if (!m)
+		if (paced(l)) {
+			// A burst and one packet more take half their time at least, so catching up goes at twice the load.
+			int64_t gate = l->recent[l->slot].at + (due - l->recent[l->slot].due) / 2;
+
+			if (gate > now)
+				return gate;
+		}
+		if (!(m = take(p, t)))
 			return now;
 		p->mbuf[p->pending] = m;
-		p->entry[p->pending++] = (struct lt_entry){l, due, l->packets[l->pos].size, l->slot, l->packets[l->pos].tag, paced(l), counted};
-		if (++l->slot == LT_BURST)
-			l->slot = 0;
+		p->entry[p->pending++] = (struct lt_entry){l, due, t->size, l->slot, t->tag, paced(l), counted};
+		l->slot = (l->slot + 1) % LT_BURST;
 		advance(l);
+		if (l->schedule.due >= until)
+			break;
+	}
+	return 0;
+}
+
+// fill adds due packets to the burst and says when the next one is due; LT_NEVER: there is none any more.
+static int64_t fill(struct lt_player *p, int64_t now)
+{
+	uint32_t late = 0;
+	int64_t until, next;
+
+	for (;;) {
+		struct lt_lane *l = first(p, now, &until);
+
+		if (!l)
+			return LT_NEVER;
+		if ((next = run(p, l, now, until, &late)) != 0)
+			return next;
 	}
 }
 
-static void book(struct lt_entry *e, int64_t now)
+// book books what the driver took, run by run: packets of one lane.
+static void book(struct lt_player *p, uint32_t n, int64_t now)
 {
-	struct lt_lane *l = e->lane;
+	for (uint32_t i = 0; i < n;) {
+		struct lt_lane *l = p->entry[i].lane;
+		bool tracked = paced(l), counted = p->entry[i].counted;
+		int64_t bytes = 0, wire = 0, tagged = 0, sent = 0, least = LT_NEVER, most = 0, late = 0;
 
-	if (e->paced) {
-		l->recent[e->slot].at = now;
-		l->recent[e->slot].due = e->due;
+		for (; i < n && p->entry[i].lane == l; i++, sent++) {
+			const struct lt_entry *e = &p->entry[i];
+			int64_t after = now - e->due;
+
+			if (tracked) {
+				l->recent[e->slot].at = now;
+				l->recent[e->slot].due = e->due;
+			}
+			if (counted)
+				l->late.cell[lt_cell(after)]++;
+			least = RTE_MIN(least, after);
+			most = RTE_MAX(most, after);
+			late += after;
+			bytes += e->size;
+			wire += lt_wire_bits(e->size);
+			tagged += e->tag >= 0;
+		}
+		if (!counted)
+			continue;
+		l->late.least = l->late.count ? RTE_MIN(l->late.least, least) : least;
+		l->late.most = RTE_MAX(l->late.most, most);
+		l->late.count += (uint64_t)sent;
+		l->late.sum += (double)late;
+		l->intended += sent;
+		l->sent += sent;
+		l->bytes += bytes;
+		l->wire += wire;
+		l->tagged += tagged;
+		l->issued += tagged;
 	}
-	if (!e->counted)
-		return;
-	l->intended++;
-	l->sent++;
-	l->bytes += e->size;
-	l->wire += lt_wire_bits(e->size);
-	l->tagged += e->tag >= 0;
-	lt_record(&l->late, now - e->due);
 }
 
-// offer tags the burst and hands it to the driver. What that does not take gives its sequence numbers back.
-static void offer(struct lt_player *p, int64_t now)
+// tag numbers and tags what is to leave now.
+static void tag(struct lt_player *p, int64_t now)
 {
-	uint32_t n;
-
 	for (uint32_t i = 0; i < p->pending; i++) {
 		struct lt_entry *e = &p->entry[i];
 		struct lt_lane *l = e->lane;
@@ -195,11 +229,16 @@ static void offer(struct lt_player *p, int64_t now)
 		}
 		lt_tag_put(rte_pktmbuf_mtod_offset(p->mbuf[i], uint8_t *, e->tag), l->head[!e->counted] | l->next++, (uint64_t)now);
 	}
+}
+
+// offer hands the burst to the driver. What that does not take gives its sequence numbers back.
+static void offer(struct lt_player *p, int64_t now)
+{
+	uint32_t n;
+
+	tag(p, now);
 	n = rte_eth_tx_burst(p->queue->device->port, p->queue->id, p->mbuf, (uint16_t)p->pending);
-	for (uint32_t i = 0; i < n; i++) {
-		p->entry[i].lane->issued += p->entry[i].counted && p->entry[i].tag >= 0;
-		book(&p->entry[i], now);
-	}
+	book(p, n, now);
 	for (uint32_t i = n; i < p->pending; i++)
 		p->entry[i].lane->next -= p->entry[i].tag >= 0;
 	p->taken += n;
