@@ -42,8 +42,8 @@ func TestPace(t *testing.T) {
 					least = min(least, max(0, c.Now()-due))
 				}
 			})
-			time.Sleep(20 * time.Millisecond)
-			o, a := p.Played(0), class.Classified(3)
+			o := p.Played(0)
+			a := arrived(class, 3, o.Sent)
 			var late, took trial.Histogram
 			p.Lateness(0, &late)
 			class.Latency(3, &took)

@@ -6,8 +6,11 @@
 //
 // A packet counts as sent when the driver took it: two tracepoints tell which ones it refused. The programs are held by
 // descriptors of this process alone, so nothing stays behind, however it ends. Needs Linux 5.18, its type information (BTF), and
-// CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON. The driver must take redirected frames (ndo_xdp_xmit); a veth does where the program
-// of the other end runs natively, or that end has GRO on.
+// CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON; without CAP_SYS_ADMIN a tap is there beside while it plays.
+//
+// The driver must take redirected frames (ndo_xdp_xmit); a veth does where the program of the other end runs natively, or that end
+// has GRO on. One that takes VLAN tags out of received frames hides them from any XDP program: such packets are known, but counted
+// 4 bytes shorter. Switch that off (ethtool -K IF rxvlan off); doctor looks for it.
 package xdp
 
 // Options of a port.
