@@ -1,4 +1,4 @@
-# make build       the program, static: ./loadtest
+# make build       the program, static: ./loadtest; with DPDK, on Linux: make build DPDK=1 (needs libdpdk-dev)
 # make demo        a whole search for the limit, on simulated devices
 # make test        all tests; as root on Debian, missing packages are installed first
 # make verify      the repeats: n of n runs on real devices; by hand
@@ -14,17 +14,24 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 # What tests on devices need, by name in Debian.
 PACKAGES = iproute2 procps nftables tshark charon-systemd strongswan-swanctl \
 	libcharon-extra-plugins libstrongswan-extra-plugins libstrongswan-standard-plugins \
-	wireguard-go wireguard-tools tcpdump libcap2-bin
+	wireguard-go wireguard-tools tcpdump libcap2-bin ethtool dpdk libdpdk-dev pkg-config gcc libc6-dev
 
 # Other systems on which the program must build.
 SYSTEMS = linux/arm64 darwin/arm64 freebsd/amd64 windows/amd64
 
-export CGO_ENABLED = 0
+# DPDK's libraries are C's: that build is not static.
+ifdef DPDK
+TAGS = -tags dpdk
+endif
+export CGO_ENABLED = $(if $(DPDK),1,0)
 
 .PHONY: demo build test verify bench fuzz lint soak clean go packages cross third-party
 
 build: go
-	$(GO) build -trimpath -buildvcs=false -ldflags '-s -w -X main.release=$(VERSION)' -o loadtest ./cmd/loadtest
+ifdef DPDK
+	@pkg-config --exists libdpdk || { echo "make build DPDK=1 needs libdpdk: apt install libdpdk-dev pkg-config gcc" >&2; exit 1; }
+endif
+	$(GO) build $(TAGS) -trimpath -buildvcs=false -ldflags '-s -w -X main.release=$(VERSION)' -o loadtest ./cmd/loadtest
 
 # The walk-through by hand: configurations, captures, search. `./loadtest demo` is the same in one command.
 demo: build
@@ -39,6 +46,8 @@ demo: build
 test: go packages cross
 	$(GO) vet ./...
 	$(GO) test $$($(GO) list ./... | grep -v /internal/e2e$$)
+	@pkg-config --exists libdpdk || { echo "libdpdk is not installed: DPDK is not tested"; exit 0; }; \
+	CGO_ENABLED=1 $(GO) vet -tags dpdk ./nic/dpdk ./nic/dial ./cmd/loadtest && CGO_ENABLED=1 $(GO) test -tags dpdk -timeout 10m ./nic/dpdk
 	LOADTEST_E2E=1 $(GO) test -p 1 -count 1 -timeout 45m ./internal/e2e
 
 verify: go packages

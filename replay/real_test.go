@@ -11,6 +11,7 @@ import (
 	"loadtest/internal/clock"
 	"loadtest/nic"
 	"loadtest/nic/mem"
+	"loadtest/packet"
 	"loadtest/replay"
 	"loadtest/trial"
 )
@@ -83,5 +84,33 @@ func TestRealTime(t *testing.T) {
 			}
 			t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 		})
+	}
+}
+
+// A flood is a port at which foreign frames never cease to come.
+type flood struct{ nic.Port }
+
+func (f flood) Recv(frames []packet.Frame) (int, error) {
+	foreign := make([]byte, 60)
+	for i := range frames {
+		frames[i] = packet.Frame{Data: foreign}
+	}
+	return len(frames), nil
+}
+
+// However many foreign frames come, a trial ends.
+func TestFloodDoesNotPutTheEndOff(t *testing.T) {
+	x, y := mem.Pair(64)
+	y.Queues[0] = flood{y.Queues[0]}
+	r, err := replay.New(replay.Options{Clock: clock.NewReal(), Ports: map[string]nic.Device{"x": x, "y": y},
+		Streams: []replay.Stream{{Name: "s", Source: "made", Packets: store(10, 60), TX: "x", RX: "y"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	res, err := r.Run(ctx, trial.Spec{Unit: trial.Packets, Load: []trial.Point{{Load: 1000}}, Duration: 50 * time.Millisecond}, nil)
+	if s := &res.Streams[0]; err != nil || s.Received != 0 || res.Foreign() == 0 {
+		t.Errorf("error %v, received %d, foreign %d", err, s.Received, res.Foreign())
 	}
 }

@@ -170,12 +170,12 @@ func (r *receiver) Step(now int64) (next int64) {
 	if r.host != nil {
 		r.attend(now)
 	}
-	if n == len(r.frames) {
-		return now
-	}
 	until := r.until(now)
-	if until <= now {
+	switch { // first the end: a flood of foreign frames must not put it off
+	case until <= now:
 		return clock.Never
+	case n == len(r.frames):
+		return now
 	}
 	if r.virtual {
 		return min(until, now+int64(time.Millisecond))

@@ -26,8 +26,8 @@ func newDoctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor [PORT ...]",
 		Short: "Look for what would spoil a measurement on this machine",
-		Long: "doctor looks at ports, at all that a run would take if none is named, and at the machine, and says what would spoil a measurement,\n" +
-			"worst first, with the command that mends it. It changes nothing. Exit code 3: with a fault nothing can be measured.",
+		Long: "doctor looks at ports, at all that a run would take if none is named, and at the machine, and says what would spoil a\n" +
+			"measurement, worst first, with the command that mends it. It changes nothing. Exit code 3: with a fault nothing can be measured.",
 		Example: "  loadtest doctor\n  loadtest doctor eth2 eth3",
 		RunE:    f.run,
 	}

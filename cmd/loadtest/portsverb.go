@@ -47,7 +47,11 @@ func newPorts() *cobra.Command {
 
 // built is what there is to open ports of hardware with.
 func built() device.Build {
-	return device.Build{Backends: []string{"xdp", "afxdp", "afpacket"}, Machine: device.Local()}
+	b := device.Build{Backends: []string{"xdp", "afxdp", "afpacket"}, Machine: device.Local()}
+	if strings.Contains(tags(), "dpdk") {
+		b.Backends = append(b.Backends, "dpdk")
+	}
+	return b
 }
 
 // portsTable has a row for each device, and below it what is in the way of some.

@@ -16,8 +16,8 @@ func newSelftest() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "selftest {A B | PORT}",
 		Short: "Find the tester's own limit: two ports wired to each other, or one with a loop",
-		Long: "selftest is find-limit without a device: two ports wired to each other, or one whose plug loops back. Results of devices that come\n" +
-			"near to it name it.",
+		Long: "selftest is find-limit without a device: two ports wired to each other, or one whose plug loops back. Results of devices\n" +
+			"that come near to it name it.",
 		Example: "  loadtest selftest eth2 eth3\n  loadtest selftest --both --sizes 64,imix eth2 eth3",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 && len(args) != 2 {

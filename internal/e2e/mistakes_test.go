@@ -319,7 +319,7 @@ func TestMistakeOfTooHighALoad(t *testing.T) {
 	device(t)
 	d := newDesk(t, "veth.sh")
 	d.put(t, "a.pcap", store(time.Millisecond, said{src: "10.10.1.2:4096", dst: "10.10.2.2:9"}))
-	for _, line := range []string{"replay -b 10G -D 1 a.pcap eth2 eth3", "find-limit -b 10G -p 10G a.pcap eth2 eth3"} {
+	for _, line := range []string{"replay -b 10G -D 1 a.pcap afpacket:eth2 afpacket:eth3", "find-limit -b 10G -p 10G a.pcap afpacket:eth2 afpacket:eth3"} {
 		t.Run(line, func(t *testing.T) {
 			code, _, talk := on(t, d.at(), strings.Fields(line)...)
 			for range 5 { // a machine that stood still says nothing of the tester

@@ -134,7 +134,8 @@ func TestPaceAcrossPorts(t *testing.T) {
 	d := lab.Veth(t)
 	file := spaced(t, 60, 20*time.Millisecond, true)
 	clients, servers := listen(t, d.B), listen(t, d.A)
-	r := loadtest(t, "replay", "--split", "--wait", "0", "--force-port", d.A, "--force-port", d.B, file, d.A, d.B) // tcpdump listens there
+	r := loadtest(t, "replay", "--split", "--wait", "0", "--force-port", "afpacket:"+d.A, "--force-port", "afpacket:"+d.B,
+		file, "afpacket:"+d.A, "afpacket:"+d.B) // tcpdump listens there, behind any XDP program
 	heard := append(clients(), servers()...)
 	slices.SortFunc(heard, func(a, b heardPacket) int { return int(a.at - b.at) })
 	if r.code != 0 || len(heard) != 60 {

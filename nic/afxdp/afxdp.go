@@ -5,8 +5,8 @@
 // Without a copy where the driver can (zero-copy), else the kernel copies each frame, natively or, where the driver runs no XDP
 // programs, generically: Info says which. All that arrives goes to the sockets, nothing to the host's stack. The program and the
 // promiscuous mode end with the process, however it ends. A frame counts as sent when the driver took it: where the kernel copies,
-// sendto tells which one it dropped. Drivers that take VLAN tags out of received frames keep doing so, and hide them from any XDP
-// program: switch that off (ethtool -K IF rxvlan off), doctor looks for it.
+// sendto tells which one it dropped.
+// What drivers take out of received frames is lost here, as for any XDP program: VLAN tags. Hides tells, and Info.
 package afxdp
 
 // Options of a port.

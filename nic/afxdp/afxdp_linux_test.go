@@ -41,10 +41,10 @@ func TestPort(t *testing.T) {
 		mode    string
 		longest int
 	}{
-		{"native", Options{}, nil, "native copy, rings of 2048", 1514},
-		{"generic", Options{generic: true}, nil, "generic copy, rings of 2048", 1514},
-		{"two queues as one port", Options{}, []string{"queues=2"}, "native copy, 2 queues, rings of 2048", 1514},
-		{"long frames", Options{}, []string{"mtu=3400"}, "native copy, rings of 2048", 3414},
+		{"native", Options{}, nil, "native copy, rings of 2048, may not see VLAN tags", 1514},
+		{"generic", Options{generic: true}, nil, "generic copy, rings of 2048, may not see VLAN tags", 1514},
+		{"two queues as one port", Options{}, []string{"queues=2"}, "native copy, 2 queues, rings of 2048, may not see VLAN tags", 1514},
+		{"long frames", Options{}, []string{"mtu=3400"}, "native copy, rings of 2048, may not see VLAN tags", 3414},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			wire := lab.Up(t, "veth.sh", tt.up...)

@@ -78,6 +78,9 @@ func info(l *link.Link, name string, f link.Facts, queues int) nic.Info {
 	if queues > 1 {
 		mode = fmt.Sprintf("%d queues, %s", queues, mode)
 	}
+	if hidden(l.Driver(), l.Settings().Features) != nil {
+		mode += ", may not see VLAN tags"
+	}
 	return nic.Info{Name: name, Backend: "afxdp", Driver: l.Driver(), Mode: mode, MAC: f.MAC, LineRate: units.BitRate(l.Speed()) * units.Mbps,
 		MTU: f.MTU, MaxFrame: longest(f.MTU), NUMA: link.NUMA(f.Parent), Down: !f.Up, Merges: l.Merges()}
 }

@@ -14,6 +14,7 @@ type address struct {
 	backend string // one of backends, or fastest
 	network string // sim: name or path
 	device  string // interface[@namespace], port, file, or what DPDK or netmap call it
+	driver  string // for programs, that the device is bound to
 }
 
 // fastest stands for the fastest way to an interface that works.
@@ -61,7 +62,10 @@ func wants(backend string) string {
 func parse(name, sys string) (a address, err error) {
 	a.name = name
 	if slot, ok := slot(name); ok {
-		a.backend, a.device, err = pciDevice(name, slot, sys)
+		a.driver, a.device, err = pciDevice(name, slot, sys)
+		if a.backend = fastest; a.driver != "" {
+			a.backend = "dpdk"
+		}
 		return a, err
 	}
 	if strings.HasPrefix(name, "vale") && strings.Contains(name, ":") { // netmap's own words

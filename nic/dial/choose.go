@@ -46,9 +46,13 @@ func choose(device string, epoch int64, o Options) (nic.Device, error) {
 	return second(device, epoch, o, under, noLive)
 }
 
-// second opens an interface the fastest way but live frames that takes each frame which fits the link. under is its packet socket.
+// second opens an interface the fastest way but live frames that shows and takes each frame as it is. under is its packet socket.
 func second(device string, epoch int64, o Options, under nic.Device, noLive error) (nic.Device, error) {
-	d, noXDP := afxdp.Open(device, afxdp.Options{Epoch: epoch})
+	var d nic.Device
+	noXDP := afxdp.Hides(device)
+	if noXDP == nil {
+		d, noXDP = afxdp.Open(device, afxdp.Options{Epoch: epoch})
+	}
 	switch {
 	case noXDP == nil && d.Info.MaxFrame >= under.Info.MaxFrame:
 		d.Info.Passed = fmt.Sprintf("xdp: %v", noLive)

@@ -17,6 +17,7 @@ import (
 	"loadtest/nic"
 	"loadtest/nic/afpacket"
 	"loadtest/nic/afxdp"
+	"loadtest/nic/dpdk"
 	"loadtest/nic/mem"
 	"loadtest/nic/netmap"
 )
@@ -107,12 +108,26 @@ func open(a address, networks map[string]*dut.Network, c clock.Clock, o Options)
 		return afxdp.Open(a.device, afxdp.Options{Epoch: epoch})
 	case "xdp":
 		return live(a.device, epoch, o)
+	case "dpdk":
+		return kit(a, dpdk.Options{Epoch: epoch, EAL: o.EAL, Queues: o.Queues})
 	case "netmap":
 		return netmap.Open(a.device, netmap.Options{Epoch: epoch})
 	case fastest:
 		return choose(a.device, epoch, o)
 	}
 	return afpacket.Open(a.device, afpacket.Options{Epoch: epoch})
+}
+
+// kit opens a device of DPDK's, which can be added while others are open.
+func kit(a address, o dpdk.Options) (nic.Device, error) {
+	d, err := dpdk.Open([]string{a.device}, o)
+	switch {
+	case errors.Is(err, dpdk.ErrNotBuilt) && a.driver != "":
+		return nic.Device{}, fmt.Errorf("%s is bound to %s and %w; or give it back: driverctl unset-override %s", a.name, a.driver, err, a.device)
+	case err != nil:
+		return nic.Device{}, fmt.Errorf("port %q: %w", a.name, err)
+	}
+	return d[0], nil
 }
 
 func simulated(a address, networks map[string]*dut.Network) (nic.Device, error) {

@@ -53,6 +53,8 @@ func look(a address, networks map[string]*dut.Network) (nic.Info, error) {
 		return d.Info, err
 	case "afxdp":
 		return afxdp.Look(a.device)
+	case "dpdk":
+		return nic.Info{Backend: "dpdk", NUMA: -1}, nil
 	case "netmap": // what its memory is like shows when it is opened
 		return nic.Info{Backend: "netmap", NUMA: -1}, nil
 	}

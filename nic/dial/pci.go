@@ -24,17 +24,14 @@ func slot(name string) (string, bool) {
 	return name, true
 }
 
-// pciDevice is how a PCI device is opened: a driver of the kernel's means its interface, one for programs DPDK.
-func pciDevice(name, slot, sys string) (backend, device string, err error) {
-	driver, err := driverOf(name, slot, sys)
-	if err != nil {
-		return "", "", err
-	}
-	if forPrograms(driver) {
-		return "dpdk", slot, nil
+// pciDevice is what a PCI device stands for: under a driver of the kernel's its interface, under one for programs, which it names, itself.
+func pciDevice(name, slot, sys string) (driver, device string, err error) {
+	driver, err = driverOf(name, slot, sys)
+	if err != nil || forPrograms(driver) {
+		return driver, slot, err
 	}
 	device, err = pciInterface(name, slot, sys)
-	return fastest, device, err
+	return "", device, err
 }
 
 // forPrograms says whether a driver hands a device over to programs, as DPDK wants it.

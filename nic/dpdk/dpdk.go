@@ -21,6 +21,11 @@
 // process is killed they stay so (ip link set IF promisc off).
 package dpdk
 
+import "errors"
+
+// ErrNotBuilt is what Open says in a program that was built without DPDK.
+var ErrNotBuilt = errors.New("this build has no DPDK")
+
 // Options of ports.
 type Options struct {
 	// Epoch is the run's time zero in ns of CLOCK_MONOTONIC.

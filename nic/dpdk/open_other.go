@@ -3,12 +3,12 @@
 package dpdk
 
 import (
-	"errors"
+	"fmt"
 
 	"loadtest/nic"
 )
 
 // Open says how to build a program that has DPDK.
 func Open([]string, Options) ([]nic.Device, error) {
-	return nil, errors.New("this program was built without DPDK. Linux only, as root: apt install libdpdk-dev && make build DPDK=1")
+	return nil, fmt.Errorf("%w: apt install libdpdk-dev && make build DPDK=1", ErrNotBuilt)
 }
