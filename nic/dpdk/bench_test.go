@@ -126,12 +126,14 @@ func testpmd(b *testing.B, mode string) float64 {
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), mode+" packet forwarding") {
 		text.WriteString(lines.Text() + "\n")
 	}
-	before := used()
 	time.Sleep(time.Second)
-	ms := used() - before
-	fmt.Fprint(in, "stop\nquit\n")
-	for lines.Scan() {
+	fmt.Fprint(in, "stop\n")
+	for lines.Scan() && lines.Text() != "Done." {
 		text.WriteString(lines.Text() + "\n")
+	}
+	ms := used()
+	fmt.Fprint(in, "quit\n")
+	for lines.Scan() {
 	}
 	c.Wait()
 	m := total.FindStringSubmatch(text.String())

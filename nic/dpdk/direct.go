@@ -91,5 +91,3 @@ func huge() bool { return bool(C.lt_huge()) }
 
 // step is one step of the plan at a time that is given.
 func (p *port) step(now int64) int64 { return int64(C.lt_step(p.player.c, C.int64_t(now))) }
-
-func lcore() int { return int(C.lt_lcore()) }

@@ -67,7 +67,6 @@ static inline int64_t lt_wire_bits(uint32_t size) { return ((size < 60 ? 60 : si
 char *lt_log(void);                               // what DPDK has said since the last call; the caller's
 int lt_init(int argc, char **argv);               // 0, or an errno
 bool lt_huge(void);                               // whether memory is of huge pages
-int lt_lcore(void);
 void lt_settle(void);                             // until EAL's own thread has seen what happened before
 void lt_register(void);                           // makes the calling thread one of EAL's, if it is none
 

@@ -114,4 +114,3 @@ void lt_register(void)
 	if (rte_thread_register() == 0)
 		pthread_setspecific(registered, &registered);
 }
-int lt_lcore(void) { return (int)rte_lcore_id(); }

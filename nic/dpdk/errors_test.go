@@ -24,7 +24,7 @@ func TestOpenErrors(t *testing.T) {
 		{"net_foo0", "no driver of DPDK is called so; want a PCI address, as 22:00.0, or a virtual device, as net_af_packet0,iface=eth2"},
 		{"ffff:ff:1f.6", "no such device, or one that the kernel holds; see dpdk-devbind.py --status"},
 		{"net_af_packet911,iface=nosuch", "no such interface; see ip -br link"},
-		{"net_af_packet912", "its driver does not take it; are its options whole, as in net_af_packet0,iface=eth2?"},
+		{"net_af_packet912", "its driver does not take it: a PCI device must be bound to vfio-pci (dpdk-devbind.py), a virtual one have all its options, as net_af_packet0,iface=eth2"},
 		{"net_memif913,role=x", "Unknown role: x."},
 		{"net_af_packet914,iface=a0@lt-nosuch", `no network namespace "lt-nosuch"; there are: `},
 	} {

@@ -182,7 +182,7 @@ func told(errno unix.Errno, log []string) error {
 		{"failed to parse device", "no driver of DPDK is called so; want a PCI address, as 22:00.0, or a virtual device, as net_af_packet0,iface=eth2"},
 		{"Cannot find device", "no such device, or one that the kernel holds; see dpdk-devbind.py --status"},
 		{"SIOCGIFINDEX", "no such interface; see ip -br link"},
-		{"Driver cannot attach the device", "its driver does not take it; are its options whole, as in net_af_packet0,iface=eth2?"},
+		{"Driver cannot attach the device", "its driver does not take it: a PCI device must be bound to vfio-pci (dpdk-devbind.py), a virtual one have all its options, as net_af_packet0,iface=eth2"},
 	} {
 		if strings.Contains(why, p.said) {
 			why = p.text

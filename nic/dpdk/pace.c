@@ -85,11 +85,13 @@ static struct rte_mbuf *take(struct lt_player *p, const struct lt_packet *t)
 		return m;
 	}
 	if (p->fresh == 0) {
-		if (rte_pktmbuf_alloc_bulk(p->queue->device->pool, p->stash, LT_BURST) != 0)
+		if (rte_mempool_get_bulk(p->queue->device->pool, (void **)p->stash, LT_BURST) != 0)
 			return NULL;
 		p->fresh = LT_BURST;
 	}
-	m = p->stash[--p->fresh];
+	m = p->stash[--p->fresh]; // one segment, one reference: so it came back to the pool
+	rte_pktmbuf_reset_headroom(m);
+	m->ol_flags = 0;
 	memcpy(rte_pktmbuf_mtod(m, void *), t->data, t->size);
 	m->data_len = (uint16_t)t->size;
 	m->pkt_len = t->size;
@@ -322,7 +324,8 @@ void lt_begin(struct lt_player *p)
 void lt_player_free(struct lt_player *p, struct lt_packet *packets, uint64_t n)
 {
 	rte_pktmbuf_free_bulk(p->mbuf, p->pending);
-	rte_pktmbuf_free_bulk(p->stash, p->fresh);
+	if (p->fresh > 0)
+		rte_mempool_put_bulk(p->queue->device->pool, (void **)p->stash, p->fresh);
 	p->pending = p->fresh = 0;
 	for (uint64_t i = 0; i < n; i++)
 		rte_pktmbuf_free(packets[i].shared);

@@ -4,7 +4,6 @@ package dpdk
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,7 +15,7 @@ import (
 	"loadtest/packet"
 )
 
-// open opens a device until the test ends.
+// open1 opens a device until the test ends.
 func open1(t testing.TB, name string, o Options) nic.Device {
 	t.Helper()
 	all, err := Open([]string{name}, o)
@@ -111,5 +110,3 @@ func frame(size int) packet.Frame {
 	copy(b, []byte{2, 0, 0, 0, 2, 2, 2, 0, 0, 0, 1, 2, 0x88, 0xb5})
 	return packet.Frame{Data: b}
 }
-
-var _ = os.Getenv
