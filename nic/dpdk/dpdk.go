@@ -12,8 +12,8 @@
 //     pages, each taken when it is used;
 //   - threads: one of EAL's own waits for interrupts and timers; each thread that sends or receives is known to EAL until it ends
 //     (128 at most; more work, slower). The thread that starts EAL is pinned while it does, then has its affinity back;
-//   - the C library's stdout and stderr, not Go's, go to memory while EAL starts; DPDK's log always does, and its last lines are in
-//     errors;
+//   - the C library's stdout and stderr, not Go's, go nowhere and to DPDK's log while EAL starts and devices come and go; the log
+//     is in memory, and what it says of a failure is in the error;
 //   - SIGBUS has EAL's handler for moments in which huge pages are taken;
 //   - /var/run/dpdk/rte, an empty folder, is made.
 //

@@ -66,6 +66,7 @@ static inline int64_t lt_wire_bits(uint32_t size) { return ((size < 60 ? 60 : si
 
 char *lt_log(void);                               // what DPDK has said since the last call; the caller's
 int lt_init(int argc, char **argv);               // 0, or an errno
+void lt_hush(bool on);                            // what the C library prints goes to the log
 bool lt_huge(void);                               // whether memory is of huge pages
 void lt_settle(void);                             // until EAL's own thread has seen what happened before
 void lt_register(void);                           // makes the calling thread one of EAL's, if it is none
@@ -110,7 +111,7 @@ int lt_start(struct lt_device *d, uint16_t queues, struct lt_facts *f, const cha
 void lt_status(struct lt_device *d, bool lost, struct lt_status *s);
 bool lt_up(struct lt_device *d);
 struct rte_mempool *lt_pool(uint32_t frames, uint16_t cache, uint32_t longest, int numa);
-bool lt_pool_free(struct rte_mempool *p);         // false: some of its packets are still on their way
+bool lt_pool_free(struct rte_mempool *p, bool sure); // false: some of its packets may still be on their way
 int lt_ring_pair(const char *a, const char *b, uint32_t size);
 
 struct lt_out { uint8_t *data; uint32_t size; };

@@ -59,27 +59,35 @@ static void forget(void *mark)
 	rte_thread_unregister();
 }
 
-// lt_init starts EAL. What that and getopt print goes to the log: the C library lets its streams be replaced.
+static FILE *out, *err, *log_stream, *nowhere; // the C library's streams as they were, and what stands for them
+
+// lt_hush: DPDK and what it uses print, too. The C library lets its streams be replaced; Go's are not touched.
+void lt_hush(bool on)
+{
+	fflush(log_stream);
+	stdout = on ? nowhere : out;
+	stderr = on ? log_stream : err;
+}
+
+// lt_init starts EAL, and puts back which CPUs the calling thread may use.
 int lt_init(int argc, char **argv)
 {
-	FILE *out = stdout, *err = stderr;
-	FILE *log = fopencookie(NULL, "w", (cookie_io_functions_t){.write = say}), *usage = fopen("/dev/null", "w");
 	cpu_set_t cpus;
 	int failed = 0;
 
-	if (!log || !usage)
+	out = stdout;
+	err = stderr;
+	log_stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = say});
+	nowhere = fopen("/dev/null", "w");
+	if (!log_stream || !nowhere)
 		return errno;
-	setvbuf(log, NULL, _IOLBF, 1024);
+	setvbuf(log_stream, NULL, _IOLBF, 1024);
+	rte_openlog_stream(log_stream);
 	pthread_getaffinity_np(pthread_self(), sizeof cpus, &cpus);
-	rte_openlog_stream(log);
-	stdout = usage;
-	stderr = log;
+	lt_hush(true);
 	if (rte_eal_init(argc, argv) < 0)
 		failed = rte_errno ? rte_errno : EINVAL;
-	fflush(log);
-	stdout = out;
-	stderr = err;
-	fclose(usage);
+	lt_hush(false);
 	pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);
 	if (!failed)
 		failed = pthread_key_create(&registered, forget);

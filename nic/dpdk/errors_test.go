@@ -95,7 +95,7 @@ func TestStart(t *testing.T) {
 		{"too much memory", "DPDK does not start: Cannot allocate memseg list: Invalid argument. Ask for less (-m MiB), or for usual memory " +
 			"(--no-huge --no-shconf) (its options: ", []string{"--no-huge", "--no-shconf", "-m", "99999999"}},
 		{"too little memory", `port "dpdk:net_null0": take memory for packets: there is not enough; give DPDK more (-m MiB), or fewer ports and queues`,
-			[]string{"-m", "16"}},
+			[]string{"--no-huge", "--no-shconf", "-m", "16"}},
 		{"another primary", "DPDK does not start: Cannot create lock on '/var/run/dpdk/" + prefix + "/config'. Is another primary process running?. " +
 			"Leave --file-prefix away, or give it a name of its own (its options: ", own},
 		{"help", "DPDK option --help: it would end the program. All options: dpdk-testpmd --help", []string{"--help"}},

@@ -88,6 +88,8 @@ func add(name string, o Options) (added nic.Device, err error) {
 		return m[1]
 	})
 	var f C.struct_lt_facts
+	C.lt_hush(true)
+	defer C.lt_hush(false)
 	err = netns.Within(d.ns, func() error {
 		before := packetSockets()
 		if err := d.plug(words); err != nil {
@@ -221,6 +223,8 @@ func (d *device) queues(n, longest int) (all []nic.Port) {
 
 // stop gives the device back, in its namespace, if that is still there. eal is locked.
 func (d *device) stop() {
+	C.lt_hush(true)
+	defer C.lt_hush(false)
 	unplug := func() error {
 		d.unplug()
 		return nil

@@ -62,9 +62,9 @@ struct rte_mempool *lt_pool(uint32_t frames, uint16_t cache, uint32_t longest, i
 	return rte_pktmbuf_pool_create(name, frames, cache, 0, (uint16_t)room, numa);
 }
 
-bool lt_pool_free(struct rte_mempool *p)
+bool lt_pool_free(struct rte_mempool *p, bool sure)
 {
-	if (p && !rte_mempool_full(p))
+	if (!sure && !rte_mempool_full(p))
 		return false;
 	rte_mempool_free(p);
 	return true;

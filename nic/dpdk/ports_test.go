@@ -53,17 +53,21 @@ func TestRings(t *testing.T) {
 	})
 }
 
-func TestAfPacket(t *testing.T) {
-	lab.Need(t, "dpdk", "netns", "afpacket")
+func TestKernel(t *testing.T) {
 	n := 0
-	nictest.Run(t, func(t *testing.T) nictest.Pair {
-		n++
-		wire := lab.Veth(t)
-		a := open1(t, fmt.Sprintf("net_af_packet%d,iface=%s", 2*n, wire.A), Options{})
-		b := open1(t, fmt.Sprintf("net_af_packet%d,iface=%s", 2*n+1, wire.B), Options{})
-		return nictest.Pair{A: a.Queues[0], B: b.Queues[0], Settle: func() { time.Sleep(time.Millisecond) },
-			Gone: func() { wire.IP("a", "link", "del", "a0") }}
-	})
+	for driver, need := range map[string]string{"net_af_packet": "afpacket", "net_af_xdp": "afxdp"} {
+		t.Run(driver, func(t *testing.T) {
+			lab.Need(t, "dpdk", "netns", need)
+			nictest.Run(t, func(t *testing.T) nictest.Pair {
+				n++
+				wire := lab.Veth(t)
+				a := open1(t, fmt.Sprintf("%s%d,iface=%s", driver, 2*n, wire.A), Options{})
+				b := open1(t, fmt.Sprintf("%s%d,iface=%s", driver, 2*n+1, wire.B), Options{})
+				return nictest.Pair{A: a.Queues[0], B: b.Queues[0], Settle: func() { time.Sleep(time.Millisecond) },
+					Gone: func() { wire.IP("a", "link", "del", "a0") }}
+			})
+		})
+	}
 }
 
 func TestMemif(t *testing.T) {
