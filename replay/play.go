@@ -54,6 +54,17 @@ func (s *sender) plan(spec trial.Spec, end int64, number, pre uint8) (*nic.Plan,
 	return &plan, nil
 }
 
+// NotPlayed says why ports that could send by themselves do not send what they were given, by port. After the first trial.
+func (r *Runner) NotPlayed() map[string]error {
+	why := map[string]error{}
+	for _, s := range r.senders {
+		if s.player.refused != nil {
+			why[s.name] = s.player.refused
+		}
+	}
+	return why
+}
+
 // playable says whether a trial needs no more of a sender than a Player can: loads are constant, all passes are alike and in memory,
 // and nobody must know which of the packets that have no tag was sent.
 func playable(spec trial.Spec, lanes []*lane) bool {

@@ -156,7 +156,14 @@ func TestNotPlayed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			ports, p := bench(true, false)
 			p.no = tt.no
-			res := run(t, Options{Clock: clock.NewReal(), Ports: ports, Credit: time.Second, Streams: []Stream{{Name: "s", Packets: udp(9, 60, tt.room), TX: "a", RX: "b"}}}, tt.spec)
+			r, err := New(Options{Clock: clock.NewReal(), Ports: ports, Credit: time.Second, Streams: []Stream{{Name: "s", Packets: udp(9, 60, tt.room), TX: "a", RX: "b"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := r.Run(t.Context(), tt.spec, nil)
+			if why := r.NotPlayed()["a"]; err != nil || why != tt.no {
+				t.Errorf("error %v, not played for %v; want %v", err, why, tt.no)
+			}
 			if s := &res.Streams[0]; p.played != 0 || s.Sent < 199 || s.Sent > 200 {
 				t.Errorf("%d played, %d sent; want 0, 200", p.played, s.Sent)
 			}

@@ -114,3 +114,34 @@ func TestFloodDoesNotPutTheEndOff(t *testing.T) {
 		t.Errorf("error %v, received %d, foreign %d", err, s.Received, res.Foreign())
 	}
 }
+
+// A stall is a port whose receiver stands still once, for longer than a drain.
+type stall struct {
+	nic.Port
+	seen int
+	done bool
+}
+
+func (s *stall) Recv(frames []packet.Frame) (int, error) {
+	n, err := s.Port.Recv(frames)
+	if s.seen += n; s.seen > 100 && !s.done {
+		s.done = true
+		time.Sleep(150 * time.Millisecond)
+	}
+	return n, err
+}
+
+// What arrived in time and was read late is not lost.
+func TestReceiverThatStoodStill(t *testing.T) {
+	x, y := mem.Pair(1 << 13)
+	y.Queues[0] = &stall{Port: y.Queues[0]}
+	r, err := replay.New(replay.Options{Clock: clock.NewReal(), Ports: map[string]nic.Device{"x": x, "y": y}, Credit: time.Second, Drain: 30 * time.Millisecond,
+		Streams: []replay.Stream{{Name: "s", Source: "made", Packets: store(10, 60), TX: "x", RX: "y"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.Run(t.Context(), trial.Spec{Unit: trial.Packets, Load: []trial.Point{{Load: 40e3}}, Duration: 100 * time.Millisecond}, nil)
+	if s := &res.Streams[0]; err != nil || s.Sent != 4000 || s.Lost() != 0 {
+		t.Errorf("error %v, sent %d, lost %d; want 4000, 0", err, s.Sent, s.Lost())
+	}
+}

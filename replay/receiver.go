@@ -170,15 +170,19 @@ func (r *receiver) Step(now int64) (next int64) {
 	if r.host != nil {
 		r.attend(now)
 	}
+	heard := now // what came until then has been read
+	if n > 0 && r.frames[n-1].Nanos != 0 {
+		heard = min(now, r.frames[n-1].Nanos)
+	}
 	until := r.until(now)
-	switch { // first the end: a flood of foreign frames must not put it off
-	case until <= now:
+	switch { // a flood of foreign frames must not put the end off, and a receiver that lags must not make it early
+	case until <= heard:
 		return clock.Never
 	case n == len(r.frames):
 		return now
 	}
 	if r.virtual {
-		return min(until, now+int64(time.Millisecond))
+		return max(now, min(until, now+int64(time.Millisecond)))
 	}
 	if n == 0 && !r.spin && r.optional.Waiter != nil {
 		r.optional.Waiter.Wait(time.Duration(min(until-now, int64(time.Millisecond))))

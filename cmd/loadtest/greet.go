@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -103,6 +105,18 @@ func (s *session) greet(ctx context.Context) error {
 // tell writes an event of now.
 func (s *session) tell(event, port, text string) {
 	_ = s.write(&report.Event{AtNs: s.clock.Now() - s.zero, Event: event, Port: port, Text: text}) // the end tells it
+}
+
+// unplayed tells once of ports that could send by themselves, and why they do not.
+func (s *session) unplayed() {
+	if s.toldUnplayed {
+		return
+	}
+	s.toldUnplayed = true
+	why := s.runner.NotPlayed()
+	for _, name := range slices.Sorted(maps.Keys(why)) {
+		s.tell("port", name, fmt.Sprintf("slower than it could be: %v", why[name]))
+	}
 }
 
 // watchLinks tells of links that go down and come back while a trial runs, until stop is called.

@@ -137,6 +137,7 @@ func (s *session) steady(ctx context.Context, purpose string, spec trial.Spec) (
 	for again := 0; ; again++ {
 		s.steps++
 		res, err := s.runner.Run(ctx, spec, s.progress(spec))
+		s.unplayed()
 		stall := res.Stall()
 		if err != nil || ctx.Err() != nil || stall == "" || linked(&res) != nil {
 			return res, err

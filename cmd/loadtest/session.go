@@ -44,6 +44,8 @@ type session struct {
 	said     []string            // lines of hello
 	findings []preflight.Finding // not told yet
 
+	toldUnplayed bool
+
 	atLine  bool  // the load is all that a line takes
 	sending bool  // the first record is written, and packets may be sent
 	broken  error // the first error of writing results

@@ -49,6 +49,7 @@ func (w *watcher) see(e search.Event) {
 
 func (w *watcher) record(purpose string, e search.Event) {
 	w.steps = w.first + e.Trial
+	w.unplayed()
 	a := w.about(purpose, &e.Result)
 	a.Reason = e.Reason
 	load := e.Spec.At(0)

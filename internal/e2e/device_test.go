@@ -80,7 +80,7 @@ func TestRouterLimitAmongForeignTraffic(t *testing.T) {
 func chatter(t *testing.T, d *lab.Device) (stop func() int64) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	names := []string{"rb@" + d.Prefix + "-r", d.B}
+	names := []string{socket("rb@" + d.Prefix + "-r"), socket(d.B)}
 	ports, _, err := dial.Open(ctx, names...)
 	if err != nil {
 		cancel()

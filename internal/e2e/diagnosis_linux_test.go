@@ -59,6 +59,7 @@ func tap(t *testing.T, namespace string) *os.File {
 // reading sends what leaves a tap out of a port.
 func reading(t *testing.T, tap *os.File, to string) {
 	t.Helper()
+	to = socket(to)
 	ports, _, err := dial.Open(t.Context(), to)
 	if err != nil {
 		t.Fatal(err)

@@ -67,7 +67,7 @@ func (s scene) say(t *testing.T, frame []byte) (stop func()) {
 	if frame == nil {
 		return func() {}
 	}
-	port := "ra@" + s.Prefix + "-r"
+	port := socket("ra@" + s.Prefix + "-r")
 	ports, _, err := dial.Open(t.Context(), port)
 	if err != nil {
 		t.Fatal(err)

@@ -125,6 +125,7 @@ func same(b []byte) []byte { return b }
 func forward(t *testing.T, from, to string, change *atomic.Pointer[func([]byte) []byte]) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
+	from, to = socket(from), socket(to)
 	ports, _, err := dial.Open(ctx, from, to)
 	if err != nil {
 		t.Fatal(err)

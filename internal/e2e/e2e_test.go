@@ -184,6 +184,9 @@ func device(t *testing.T, what ...string) {
 	lab.Need(t, append([]string{"netns", "afpacket"}, what...)...)
 }
 
+// socket is a port of a test's own: a packet socket, which leaves the interface to the program under test.
+func socket(port string) string { return "afpacket:" + port }
+
 // times is n where the repeats are asked for, else 1.
 func times(n int) int {
 	if os.Getenv("LOADTEST_VERIFY") != "" {

@@ -195,7 +195,7 @@ func TestFirstLine(t *testing.T) {
 	device(t)
 	d := lab.Veth(t)
 	s := shelf{filepath.Join(t.TempDir(), "runs")}
-	far, _, err := dial.Open(t.Context(), d.B)
+	far, _, err := dial.Open(t.Context(), socket(d.B))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestFirstLine(t *testing.T) {
 	p.begin(t)
 	heard := make([]packet.Frame, 1)
 	for until := time.Now().Add(20 * time.Second); ; {
-		n, err := far[d.B].Queues[0].Recv(heard)
+		n, err := far[socket(d.B)].Queues[0].Recv(heard)
 		if err != nil || time.Now().After(until) {
 			t.Fatalf("no packet came: %v: %s", err, p.talk.String())
 		}

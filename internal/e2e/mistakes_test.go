@@ -289,6 +289,7 @@ func TestMistakeOfNoAddress(t *testing.T) {
 // announce sends LLDP frames of a switch until it is stopped.
 func announce(t *testing.T, port string) (stop func()) {
 	t.Helper()
+	port = socket(port)
 	ports, _, err := dial.Open(t.Context(), port)
 	if err != nil {
 		t.Fatal(err)
