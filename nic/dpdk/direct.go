@@ -87,6 +87,9 @@ func cells(ns []int64) (h trial.Histogram) {
 	return h
 }
 
+// register makes the thread one of EAL's.
+func register() bool { return bool(C.lt_register()) }
+
 func huge() bool { return bool(C.lt_huge()) }
 
 // step is one step of the plan at a time that is given.

@@ -69,7 +69,7 @@ int lt_init(int argc, char **argv);               // 0, or an errno
 void lt_hush(bool on);                            // what the C library prints goes to the log
 bool lt_huge(void);                               // whether memory is of huge pages
 void lt_settle(void);                             // until EAL's own thread has seen what happened before
-void lt_register(void);                           // makes the calling thread one of EAL's, if it is none
+bool lt_register(void);                           // makes the calling thread one of EAL's, if it is none; false: no room
 
 // tag.c
 

@@ -112,13 +112,14 @@ void lt_settle(void)
 	sem_destroy(&sem);
 }
 
-void lt_register(void)
+bool lt_register(void)
 {
 	static _Thread_local bool tried;
 
-	if (rte_lcore_id() != LCORE_ID_ANY || tried)
-		return;
-	tried = true;
-	if (rte_thread_register() == 0)
-		pthread_setspecific(registered, &registered);
+	if (rte_lcore_id() == LCORE_ID_ANY && !tried) {
+		tried = true;
+		if (rte_thread_register() == 0)
+			pthread_setspecific(registered, &registered);
+	}
+	return rte_lcore_id() != LCORE_ID_ANY;
 }

@@ -4,6 +4,7 @@ package dpdk
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -113,4 +114,20 @@ func frame(size int) packet.Frame {
 	b := make([]byte, size)
 	copy(b, []byte{2, 0, 0, 0, 2, 2, 2, 0, 0, 0, 1, 2, 0x88, 0xb5})
 	return packet.Frame{Data: b}
+}
+
+// EAL knows 128 threads at once; those that have ended make room for others.
+func TestThreads(t *testing.T) {
+	lab.Need(t, "dpdk")
+	open1(t, "net_null940", Options{})
+	for i := range 300 {
+		known := make(chan bool)
+		go func() {
+			runtime.LockOSThread() // for good: the thread ends with this goroutine
+			known <- register()
+		}()
+		if !<-known {
+			t.Fatalf("thread %d is not known to EAL", i)
+		}
+	}
 }
