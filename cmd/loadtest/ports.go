@@ -83,6 +83,9 @@ func (c closer) Close() error { c(); return nil }
 func (s *session) process() {
 	if real, ok := s.clock.(*clock.Real); ok {
 		real.CPUs, real.Spin = s.cpus, len(s.cpus) > 0
+		if len(s.cpus) == 0 {
+			place(nodes, node(s.devices))
+		}
 		threads := len(s.devices) // that receive; each queue has one that sends
 		for _, d := range s.devices {
 			threads += len(d.Queues)

@@ -33,6 +33,9 @@ func TestSameLimitByEveryBackend(t *testing.T) {
 		load   string
 	}{{"linux-router.sh", 20000, "20Mbps"}, {"linux-bridge.sh", 25000, "25Mbps"}} {
 		t.Run(tt.script, func(t *testing.T) {
+			if tt.script != "linux-router.sh" && times(2) == 1 {
+				t.Skip("takes a minute; set LOADTEST_VERIFY=1, as make verify does")
+			}
 			d := lab.Up(t, tt.script, fmt.Sprintf("pps=%g", tt.pps), "burst=400")
 			opened(t, d)
 			want := (tt.pps + 400) * 672 / 1e9
@@ -45,7 +48,7 @@ func TestSameLimitByEveryBackend(t *testing.T) {
 						if kit == "" {
 							continue
 						}
-						r = inBoth(t, d, kit, args)
+						r = byKit(t, d, kit, args)
 					} else {
 						r = calmly(t, args...)
 					}
@@ -178,19 +181,49 @@ func dpdkBinary(t *testing.T) string {
 	return name
 }
 
-// inBoth calls the program with DPDK on a device's two ports, which are brought into one namespace for it: DPDK knows no other.
-func inBoth(t *testing.T, d *lab.Device, kit string, args []string) run {
+// byKit calls the program with DPDK on a device's two ports.
+func byKit(t *testing.T, d *lab.Device, kit string, args []string) run {
 	t.Helper()
-	d.IP("b", "link", "set", "b0", "netns", d.Prefix+"-a")
-	d.IP("a", "link", "set", "b0", "up")
-	defer func() {
-		d.IP("a", "link", "set", "b0", "netns", d.Prefix+"-b")
-		d.IP("b", "link", "set", "b0", "up")
-	}()
 	n := len(args)
-	args = append(args[:n-2:n-2], "dpdk:net_af_packet0,iface=a0", "dpdk:net_af_packet1,iface=b0")
+	args = append(args[:n-2:n-2], "dpdk:net_af_packet0,iface="+d.A+",framecnt=4096", "dpdk:net_af_packet1,iface="+d.B+",framecnt=4096")
 	p := prepare(t, args...)
-	p.cmd.Args = append([]string{"ip", "netns", "exec", d.Prefix + "-a", kit}, p.cmd.Args[1:]...)
-	p.cmd.Path, _ = exec.LookPath("ip")
+	p.cmd.Path, p.cmd.Args[0] = kit, kit
 	return p.begin(t).wait(t)
+}
+
+// Ten million packets at half of what a way to the wire can do: each comes back once and in order.
+func TestTenMillion(t *testing.T) {
+	device(t, "xdp", "afxdp")
+	if times(2) == 1 {
+		t.Skip("takes minutes; set LOADTEST_VERIFY=1, as make verify does")
+	}
+	for _, tt := range []struct{ backend, load string }{{"xdp", "2Mpps"}, {"afxdp", "250kpps"}, {"afpacket", "250kpps"}} {
+		t.Run(tt.backend, func(t *testing.T) {
+			d := lab.Veth(t)
+			r := calmly(t, "replay", "--loops", "10000", "-b", tt.load, udp(t, 60, false), tt.backend+":"+d.A, tt.backend+":"+d.B)
+			x := r.trials()[len(r.trials())-1]
+			s := x.Streams[0]
+			if r.code != 0 || s.Intended != 10e6 || *s.Lost+*s.Duplicated+*s.Reordered+*s.Surplus+*s.Late+*s.Corrupt != 0 {
+				t.Errorf("exit %d, intended %d, sent %d, lost %d, duplicated %d, reordered %d\n%s%s", r.code, s.Intended, s.Sent, *s.Lost, *s.Duplicated, *s.Reordered, r.out, r.talk)
+			}
+			t.Logf("%s: sent %d of %d in %.3f s, lateness p50 %d ns, p99 %d ns", tt.backend, s.Sent, s.Intended, float64(x.DurationNs)/1e9, *s.Lateness.P50Ns, *s.Lateness.P99Ns)
+		})
+	}
+}
+
+// Of ten million packets through a router exactly those are missing that it dropped, by its own counter.
+func TestTenMillionThroughARouter(t *testing.T) {
+	device(t, "nft", "xdp")
+	if times(2) == 1 {
+		t.Skip("takes minutes; set LOADTEST_VERIFY=1, as make verify does")
+	}
+	d := lab.Up(t, "linux-router.sh", "every=1000")
+	opened(t, d)
+	before, _ := d.Drops()
+	r := loadtest(t, "replay", "--loops", "10000", "-b", "150kpps", "--wait", "0", "--loss", "1%", "--max-unsent", "5%", udp(t, 60, false), "xdp:"+d.A, "xdp:"+d.B)
+	after, _ := d.Drops()
+	s := r.trials()[len(r.trials())-1].Streams[0]
+	if r.code != 0 || *s.Lost != after-before || *s.Lost < 9000 || *s.Duplicated+*s.Reordered+*s.Surplus != 0 {
+		t.Errorf("exit %d, sent %d, lost %d, the router dropped %d, duplicated %d, reordered %d\n%s%s", r.code, s.Sent, *s.Lost, after-before, *s.Duplicated, *s.Reordered, r.out, r.talk)
+	}
 }

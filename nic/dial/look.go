@@ -101,8 +101,9 @@ func Interface(name string) (iface, netns string, ok bool) {
 		return strings.TrimRight(iface, "^*"), "", true
 	case a.backend == "dpdk": // net_af_packet and net_af_xdp are loaded as the interface that they name
 		for _, argument := range strings.Split(a.device, ",") {
-			if iface, ok := strings.CutPrefix(argument, "iface="); ok {
-				return iface, "", true
+			if name, ok := strings.CutPrefix(argument, "iface="); ok {
+				iface, netns, _ = strings.Cut(name, "@")
+				return iface, netns, true
 			}
 		}
 	}

@@ -71,6 +71,7 @@ func TestInterfaceOf(t *testing.T) {
 		{"netmap:eth2^", "eth2", "", true},
 		{"vale1:a", "", "", false},
 		{"dpdk:net_af_packet0,iface=eth2,framecnt=4096", "eth2", "", true},
+		{"dpdk:net_af_packet0,iface=eth2@lab", "eth2", "lab", true},
 		{"dpdk:net_null0", "", "", false},
 		{"sim:wire/a", "", "", false},
 		{"pcap:out.pcap", "", "", false},
