@@ -26,9 +26,11 @@ func slot(name string) (string, bool) {
 
 // pciDevice is what a PCI device stands for: under a driver of the kernel's its interface, under one for programs, which it names, itself.
 func pciDevice(name, slot, sys string) (driver, device string, err error) {
-	driver, err = driverOf(name, slot, sys)
-	if err != nil || forPrograms(driver) {
-		return driver, slot, err
+	switch driver, err = driverOf(name, slot, sys); {
+	case err != nil:
+		return "", "", err
+	case forPrograms(driver):
+		return driver, slot, nil
 	}
 	device, err = pciInterface(name, slot, sys)
 	return "", device, err
