@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -20,7 +19,6 @@ import (
 	"loadtest/internal/clock"
 	"loadtest/internal/neigh"
 	"loadtest/internal/pace"
-	"loadtest/internal/tally"
 	"loadtest/nic"
 	"loadtest/packet"
 	"loadtest/packet/rewrite"
@@ -366,94 +364,4 @@ func (r *Runner) ends(s trial.Spec) error {
 		}
 	}
 	return nil
-}
-
-// result closes the books.
-func (r *Runner) result(s trial.Spec, cut bool) trial.Result {
-	res := trial.Result{Start: r.shared.count, Stopped: r.shared.early.Load(), Cut: cut}
-	end := r.shared.count
-	for _, t := range r.senders {
-		if !t.hasEnded { // it was cut
-			t.finish(r.o.Clock.Now())
-		}
-		end = max(end, t.until)
-		if t.receiver == nil {
-			res.Ports = addPort(res.Ports, t.facts(trial.Port{Name: t.name}))
-		}
-	}
-	res.Elapsed = time.Duration(end - r.shared.count)
-	for _, t := range r.receivers {
-		res.Ports = append(res.Ports, t.result())
-	}
-	for lanes := range r.streams() {
-		res.Streams = append(res.Streams, r.stream(lanes, s, &res))
-	}
-	if res.Sum(func(s *trial.Stream) int64 { return s.Late }) > 0 {
-		r.drain = max(r.drain, min(2*r.drain, maxDrain))
-	}
-	return res
-}
-
-// streams are the lanes of each stream; New has put them side by side.
-func (r *Runner) streams() iter.Seq[[]*lane] {
-	return func(yield func([]*lane) bool) {
-		for i := 0; i < len(r.lanes); {
-			n := 1
-			for i+n < len(r.lanes) && r.lanes[i+n].name == r.lanes[i].name {
-				n++
-			}
-			if !yield(r.lanes[i : i+n]) {
-				return
-			}
-			i += n
-		}
-	}
-}
-
-// stream is the merge of a stream's lanes.
-func (r *Runner) stream(lanes []*lane, s trial.Spec, res *trial.Result) (st trial.Stream) {
-	l := lanes[0]
-	sent, flows := l.sent, (*tally.Flows)(nil)
-	if l.receiver != nil {
-		flows = &l.receiver.flows
-		sent.ByFlow = slices.Clone(sent.ByFlow) // what a device makes one flow of may come from several queues
-	}
-	pass := l.pass
-	for _, o := range lanes[1:] {
-		for flow, n := range o.sent.ByFlow {
-			sent.ByFlow[flow] += n
-		}
-		pass += o.pass
-	}
-	st = tally.Stream(l.name, &sent, l.back, flows)
-	for _, o := range lanes[1:] {
-		part := o.sent
-		part.ByFlow = nil
-		p := tally.Stream(o.name, &part, o.back, flows)
-		st.Add(&p)
-	}
-	st.Skipped = st.Intended * int64(l.skipped) / pass
-	for _, o := range lanes {
-		if wait := o.starved; wait > int64(r.o.Credit) {
-			res.Starved = max(res.Starved, time.Duration(wait))
-		}
-	}
-	if st.Half.During = s.Duration - s.Duration/2; res.Elapsed < s.Duration || s.Duration == 0 {
-		st.Half = trial.Arrivals{} // sending ended early: there was no second half
-	}
-	return st
-}
-
-// addPort adds what one queue of a port saw.
-func addPort(all []trial.Port, p trial.Port) []trial.Port {
-	i := slices.IndexFunc(all, func(q trial.Port) bool { return q.Name == p.Name })
-	if i < 0 {
-		return append(all, p)
-	}
-	all[i].TxError += p.TxError
-	all[i].Down = all[i].Down || p.Down
-	if p.Line.Told {
-		all[i].Line = p.Line
-	}
-	return all
 }
