@@ -265,16 +265,18 @@ int64_t lt_step(struct lt_player *p, int64_t now)
 	return p->pending > 0 ? now : next;
 }
 
-// lt_play steps until a time, or until nothing is due within nearby ns.
+// lt_play steps until a time, until nothing is due within nearby ns, or until the driver takes nothing: who empties its ring may be the
+// same thread.
 int64_t lt_play(struct lt_player *p, int64_t until, int64_t nearby)
 {
 	int64_t epoch = p->queue->device->epoch;
 
 	lt_register();
 	for (;;) {
+		int64_t taken = p->taken;
 		int64_t now = lt_clock(epoch), next = lt_step(p, now);
 
-		if (next == LT_NEVER || now >= until || next > now + nearby) {
+		if (next == LT_NEVER || now >= until || next > now + nearby || (p->pending > 0 && p->taken == taken)) {
 			lt_look(p->queue, now);
 			return next;
 		}
