@@ -18,6 +18,7 @@ import (
 type Pair struct {
 	A, B     nic.Port
 	MaxFrame int    // longest frame without FCS that both take; 0 is 1514
+	Single   bool   // one goroutine drives both ports and the wire: time is simulated
 	Gone     func() // takes the wire away for good, as when an interface is deleted; nil: that cannot happen
 	Settle   func() // called while a frame is awaited: steps a simulated wire, or sleeps a little; nil yields
 }
