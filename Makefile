@@ -14,7 +14,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 # What tests on devices need, by name in Debian.
 PACKAGES = iproute2 procps nftables tshark charon-systemd strongswan-swanctl \
 	libcharon-extra-plugins libstrongswan-extra-plugins libstrongswan-standard-plugins \
-	wireguard-go wireguard-tools tcpdump libcap2-bin ethtool dpdk libdpdk-dev pkg-config gcc libc6-dev
+	wireguard-go wireguard-tools tcpdump libcap2-bin ethtool dpdk dpdk-dev libdpdk-dev pkg-config gcc libc6-dev
 
 # Other systems on which the program must build.
 SYSTEMS = linux/arm64 darwin/arm64 freebsd/amd64 windows/amd64

@@ -184,6 +184,9 @@ func (r *receiver) Step(now int64) (next int64) {
 	if r.virtual {
 		return max(now, min(until, now+int64(time.Millisecond)))
 	}
+	if len(r.lanes) == 0 { // nobody's latency depends on it
+		return min(until, now+int64(time.Millisecond))
+	}
 	if n == 0 && !r.spin && r.optional.Waiter != nil {
 		r.optional.Waiter.Wait(time.Duration(min(until-now, int64(time.Millisecond))))
 	}

@@ -63,7 +63,10 @@ func (r *Real) Run(ctx context.Context, s ...Stepper) error {
 				pin(r.CPUs[i])
 			}
 			aside := slices.ContainsFunc(steppers, isAside)
-			t := thread{steppers: steppers, spin: r.Spin && !aside, cut: &cut, now: r.Now, sleep: sleep}
+			t := thread{steppers: steppers, spin: r.Spin && !aside, aside: aside, cut: &cut, now: r.Now, sleep: sleep}
+			if runtime.GOMAXPROCS(0) > runtime.NumCPU() { // processors to spare
+				t.sleep = nap
+			}
 			if n := t.drive(began); !aside {
 				stolen[i] = n
 			}

@@ -16,6 +16,7 @@ const longest = 5 * time.Millisecond
 type thread struct {
 	steppers []Stepper
 	spin     bool // never sleep
+	aside    bool // never spin: nobody waits for it
 	cut      *atomic.Bool
 	now      func() int64
 	sleep    func(time.Duration)
@@ -51,12 +52,16 @@ func (t *thread) drive(began int64) (stolen int64) {
 
 // wait sleeps until shortly before due and spins the rest. It takes and gives the time.
 func (t *thread) wait(due, now int64) int64 {
+	early := spinFor
+	if t.aside {
+		early = 0
+	}
 	for !t.spin && !t.cut.Load() {
 		left := time.Duration(due - now)
-		if left <= spinFor {
+		if left <= early {
 			break
 		}
-		t.sleep(min(left-spinFor, longest))
+		t.sleep(min(left-early, longest))
 		now = t.now()
 	}
 	for due > now && !t.cut.Load() {
