@@ -54,6 +54,7 @@ type common struct {
 	unsent   units.Loss
 	tag      packet.TagMode
 	cpus     []int
+	eal      string
 	seed     uint64
 	interval time.Duration
 	json     string
@@ -77,6 +78,7 @@ func (c *common) flags(f *pflag.FlagSet, rate, duration string) {
 	f.Var(&value[packet.TagMode]{to: &c.tag, text: "auto", parse: parseTag, kind: "mode"}, "tag",
 		"which packets get a tag: auto (room of zeros), always (any room), never")
 	f.Var(&value[[]int]{to: &c.cpus, parse: parseCPUs, kind: "list"}, "cpu", "CPUs for the ports' threads, which then never sleep, as 2,3 or 2-5")
+	f.StringVar(&c.eal, "eal", "", "`text` arguments for DPDK's environment, as \"--iova-mode=va --file-prefix=a\"")
 	f.Uint64Var(&c.seed, "seed", 0, "`number` of all chance (default drawn at random; the results have it)")
 	durationVar(f, &c.interval, "interval", "", time.Second, "between samples of a running trial, in the progress line and in JSON")
 	f.StringVar(&c.json, "json", "", "`file` JSON lines as it goes; - is standard output")

@@ -19,7 +19,7 @@ type flagGroup struct{ title, flags string }
 func flagGroups() []flagGroup {
 	return []flagGroup{
 		{"Load:", "rate duration loops program step precision retry-count loss exec warmup credit drain max-unsent"},
-		{"Sources and ports:", "both split sizes stream file addr cpu seed"},
+		{"Sources and ports:", "both split sizes stream file addr cpu eal seed"},
 		{"Captures:", "merge max-gap take-whole skip-oversize skip-snapped skip-multicast memory"},
 		{"What leaves:", "tag mac-dst mac-src resolve vlan map vary ttl resegment pad cut fix-checksums"},
 		{"Checks:", "dry-run check wait link-wait force-port"},

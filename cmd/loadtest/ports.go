@@ -27,7 +27,7 @@ func (s *session) openPorts(ctx context.Context) (err error) {
 	if err := s.guard(); err != nil {
 		return err
 	}
-	if s.devices, s.clock, err = (dial.Options{Queues: len(s.cpus)}).Open(ctx, ports(s.streams)...); err != nil {
+	if s.devices, s.clock, err = (dial.Options{Queues: len(s.cpus), EAL: strings.Fields(s.eal)}).Open(ctx, ports(s.streams)...); err != nil {
 		return usageError{err}
 	}
 	s.process()
@@ -127,6 +127,9 @@ func (s *session) checkPorts() error {
 		if slices.ContainsFunc(s.addrs[:i], func(b portAddress) bool { return b.Prefix.Addr() == a.Prefix.Addr() && b.VLAN == a.VLAN }) {
 			return usagef("--addr: %s stands twice", a.Prefix.Addr())
 		}
+	}
+	if s.eal != "" && !slices.ContainsFunc(all, dial.Kit) {
+		return usagef("--eal %q: no port of this run is DPDK's; ports: %s", s.eal, strings.Join(all, ", "))
 	}
 	for _, f := range s.force {
 		if !slices.Contains(all, f) {

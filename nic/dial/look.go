@@ -109,3 +109,9 @@ func Interface(name string) (iface, netns string, ok bool) {
 	}
 	return "", "", false
 }
+
+// Kit says whether a name of a port is opened by DPDK.
+func Kit(name string) bool {
+	a, err := parse(name, "/sys")
+	return err == nil && a.backend == "dpdk"
+}

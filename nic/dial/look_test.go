@@ -119,3 +119,11 @@ func TestFastest(t *testing.T) {
 		})
 	}
 }
+
+func TestKit(t *testing.T) {
+	for name, want := range map[string]bool{"dpdk:net_null0": true, "eth2": false, "afxdp:eth2": false, "dpdk:eth2": false} {
+		if got := Kit(name); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
