@@ -3,6 +3,7 @@ package afxdp
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
 	"unsafe"
@@ -30,6 +31,8 @@ type device struct {
 	sockets     *ebpf.Map
 	maxFrame    int
 
+	queues []*port
+
 	mu    sync.Mutex // Status may be called by any goroutine
 	link  *link.Link
 	first link.Facts
@@ -51,7 +54,10 @@ type port struct {
 // Open opens the interface name, or name@NETNS in a named network namespace (or in the one a path stands for).
 func Open(name string, o Options) (d nic.Device, err error) {
 	err = link.At(name, func(iface string) (err error) {
-		d, err = open(name, iface, o)
+		if d, err = open(name, iface, o); errors.Is(err, fs.ErrPermission) {
+			err = errors.New("AF_XDP needs CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF. Use sudo, or once: setcap " +
+				"cap_net_raw,cap_net_admin,cap_bpf,cap_perfmon,cap_ipc_lock+ep $(command -v loadtest)")
+		}
 		return err
 	})
 	return d, err
@@ -98,10 +104,9 @@ func longest(mtu int) int { return min(mtu+ethernet, chunkFor(mtu)-headroom-vlan
 // open runs in the interface's namespace.
 func open(name, iface string, o Options) (d nic.Device, err error) {
 	shared := &device{promiscuous: -1}
-	var ports []*port
 	defer func() {
 		if err != nil {
-			for _, p := range ports {
+			for _, p := range shared.queues {
 				p.socket.close()
 			}
 			shared.close()
@@ -111,7 +116,10 @@ func open(name, iface string, o Options) (d nic.Device, err error) {
 		return d, err
 	}
 	f := shared.first
-	queues, _ := shared.link.Queues()
+	queues, out := shared.link.Queues()
+	if queues > out { // the kernel says nothing of what is sent at a queue that cannot
+		return d, fmt.Errorf("it has %d receive queues and %d to send; AF_XDP needs as many: ethtool -L IF rx %d", queues, out, out)
+	}
 	shared.maxFrame, shared.open = longest(f.MTU), queues
 	if err = shared.promise(); err != nil {
 		return d, err
@@ -126,13 +134,13 @@ func open(name, iface string, o Options) (d nic.Device, err error) {
 			return d, err
 		}
 		p := &port{device: shared, socket: s, queue: q, lent: make([]uint64, 0, burst), busy: make([]bool, chunks), next: sendAt}
-		ports = append(ports, p)
+		shared.queues = append(shared.queues, p)
 		d.Queues = append(d.Queues, p)
 		if err := shared.sockets.Put(uint32(q), uint32(s.fd)); err != nil {
 			return d, fmt.Errorf("redirect queue %d: %w", q, err)
 		}
 	}
-	d.Info.Mode = mode(shared.attachment.Mode, ports[0].zeroCopy) + ", " + d.Info.Mode
+	d.Info.Mode = mode(shared.attachment.Mode, shared.queues[0].zeroCopy) + ", " + d.Info.Mode
 	return d, nil
 }
 

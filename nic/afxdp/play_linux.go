@@ -22,8 +22,8 @@ type player struct {
 	n        int             // of turns, those that the driver has not taken yet
 }
 
-// Load fills chunks with the packets. A packet that has a tag is in as many as a burst needs: what the driver has not given back is
-// not written.
+// Load fills chunks with the packets, one each. A packet whose chunk the driver has not given back waits: what may be in flight is not
+// written. So a capture shorter than the driver's ring is no faster than the driver gives back.
 func (p *port) Load(lanes []nic.Lane) error {
 	s := &p.player
 	s.lanes, s.first = lanes, nil
@@ -34,8 +34,8 @@ func (p *port) Load(lanes []nic.Lane) error {
 			return fmt.Errorf("more than %d packets: %w", keepFrames, nic.ErrNotPlayed)
 		}
 		for i := range l.Store.Len() {
-			if l.Store.Size(i) > p.chunk {
-				return fmt.Errorf("a packet of %d bytes, chunks have %d: %w", l.Store.Size(i), p.chunk, nic.ErrNotPlayed)
+			if err := p.fits(l.Store.Frame(i).Data); err != nil {
+				return fmt.Errorf("a packet of %d bytes: %w: %w", l.Store.Size(i), err, nic.ErrNotPlayed)
 			}
 		}
 	}
@@ -52,12 +52,24 @@ func (p *port) Load(lanes []nic.Lane) error {
 	return nil
 }
 
-// Begin begins a trial.
+// Begin begins a trial. What one that was cut had not handed over stays here.
 func (p *port) Begin(plan nic.Plan) error {
-	p.player.schedule.Begin(plan)
-	p.player.n = 0
+	if !p.gate.Enter() {
+		return nic.ErrClosed
+	}
+	p.reap()
+	s := &p.player
+	for i := range s.n {
+		p.busy[s.chunk(&s.turns[i])] = false
+	}
+	s.n = 0
+	s.schedule.Begin(plan)
+	p.gate.Leave()
 	return nil
 }
+
+// chunk is where a turn's packet lies.
+func (s *player) chunk(t *nic.Turn) int { return s.first[t.Lane] + t.Packet }
 
 // Play sends what is due for a while.
 func (p *port) Play(now int64) (next int64, err error) {
@@ -107,16 +119,16 @@ func (p *port) draw(now int64) (wait int64, err error) {
 		if *t, wait, ok = s.schedule.Next(now); !ok {
 			return wait, nil
 		}
-		if p.busy[s.first[t.Lane]+t.Packet] { // the last time has not left yet
+		if p.busy[s.chunk(t)] { // the last time has not left yet
 			if s.n > 0 {
 				return now, nil
 			}
-			if err = p.answer(p.kick()); err == errFull {
-				err = nil
+			if p.zeroCopy && p.tx.wakeup() {
+				err = p.answer(p.kick())
 			}
 			return now + fullWait, err
 		}
-		p.busy[s.first[t.Lane]+t.Packet] = true
+		p.busy[s.chunk(t)] = true
 		s.schedule.Take(t, now)
 		s.n++
 	}
@@ -130,6 +142,7 @@ func (p *port) giveUp(now int64) {
 		t := &s.turns[i]
 		if s.schedule.Late(t, now) {
 			s.schedule.Refused(t)
+			p.busy[s.chunk(t)] = false
 			continue
 		}
 		s.turns[kept] = *t
@@ -144,7 +157,7 @@ func (p *port) hand(now int64) (full bool, err error) {
 	n := min(s.n, int(p.tx.room()))
 	for i := range n {
 		t := &s.turns[i]
-		l, chunk := &s.lanes[t.Lane], s.first[t.Lane]+t.Packet
+		l, chunk := &s.lanes[t.Lane], s.chunk(t)
 		at := chunk * p.chunk
 		if t.Tagged {
 			t.Tag.Nanos = now

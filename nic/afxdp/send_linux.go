@@ -3,6 +3,7 @@ package afxdp
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"os"
 	"sync/atomic"
 
@@ -43,13 +44,7 @@ func (p *port) copy(frames []packet.Frame) (n int, err error) {
 	room := int(p.tx.room())
 	for n < len(frames) && n < room && !p.busy[p.next] {
 		data := frames[n].Data
-		switch {
-		case len(data) > p.maxFrame && !(len(data) <= p.maxFrame+vlanTag && binary.BigEndian.Uint16(data[12:]) == unix.ETH_P_8021Q):
-			err = nic.ErrTooLong
-		case len(data) < ethernet:
-			err = errTooShort
-		}
-		if err != nil {
+		if err = p.fits(data); err != nil {
 			if n > 0 {
 				err = nil // it is the next call's
 			}
@@ -67,6 +62,17 @@ func (p *port) copy(frames []packet.Frame) (n int, err error) {
 	return n, nil
 }
 
+// fits says why the driver may not be given a frame. One with a VLAN tag may be that much longer.
+func (p *port) fits(data []byte) error {
+	switch {
+	case len(data) < ethernet:
+		return errTooShort
+	case len(data) > p.maxFrame && !(len(data) <= p.maxFrame+vlanTag && binary.BigEndian.Uint16(data[12:]) == unix.ETH_P_8021Q):
+		return nic.ErrTooLong
+	}
+	return nil
+}
+
 // reap takes back the chunks that are sent.
 func (p *port) reap() {
 	n := p.complete.ready()
@@ -78,64 +84,69 @@ func (p *port) reap() {
 	}
 }
 
-// submit hands the last n descriptors of the ring to the driver, and says how many it took. Those that it did not take are in the ring
-// no more.
+// submit hands the last n descriptors of the ring to the driver, and says how many it took. An error comes with none.
 func (p *port) submit(n int) (sent int, err error) {
 	p.tx.publish()
-	if p.zeroCopy {
-		if p.tx.wakeup() {
-			if err := p.answer(p.kick()); err != nil && err != errFull {
-				return n, err
-			}
-		}
-		return n, nil
+	if !p.zeroCopy {
+		return p.offer(n)
 	}
-	first := p.tx.own - uint32(n)
-	for sent < n {
-		errno := p.kick()
-		taken := int(atomic.LoadUint32(p.tx.consumer) - first)
-		if errno == unix.EBUSY { // the last one that was taken was dropped
-			err, taken = p.answer(errno), taken-1
-		} else if errno != 0 && errno != unix.EINTR {
-			err = p.answer(errno)
-		} else if taken == sent {
-			err = errFull
+	if p.tx.wakeup() {
+		err = p.answer(p.kick()) // those in the ring leave when the link is back
+	}
+	return n, err
+}
+
+// offer is submit where the kernel copies. It takes frames from the ring only while it is called, one by one, and says which one the
+// driver dropped. What it did not take is out of the ring then. end is how far it is, which it shows only after it sent something.
+func (p *port) offer(n int) (sent int, err error) {
+	start := p.tx.own - uint32(n)
+	var errno unix.Errno
+	for end := start; ; {
+		before := end
+		errno = p.kick()
+		if c := atomic.LoadUint32(p.tx.consumer); int32(c-end) > 0 {
+			end = c
 		}
-		if sent = taken; err != nil {
+		sent = min(n, int(end-start))
+		if errno == unix.EBUSY { // the last one that it took was dropped
+			if end == before {
+				end++
+			}
+			sent = int(end-start) - 1
+		}
+		goesOn := errno == 0 || errno == unix.EAGAIN // its budget for one call is used up
+		if sent == n || end == before || !goesOn {
+			p.withdraw(end)
 			break
 		}
 	}
-	p.withdraw()
-	if err == errFull {
-		err = nil
+	if sent == 0 { // else the next call tells why
+		err = p.answer(errno)
 	}
 	return sent, err
 }
 
-// withdraw takes out of the ring what the kernel has not taken. It reads the ring only while it is called, where it copies.
-func (p *port) withdraw() {
-	left := p.tx.own - atomic.LoadUint32(p.tx.consumer)
-	for range left {
-		p.tx.own--
-		p.busy[int(p.tx.slots[p.tx.own%ringFrames].Addr)/p.chunk] = false
+// withdraw takes out of the ring what the kernel has not taken: end is how far it is. It would read those slots all the same, so they
+// are made void until they are filled anew: it passes over them.
+func (p *port) withdraw(end uint32) {
+	for i := end; int32(p.tx.own-i) > 0; i++ {
+		d := &p.tx.slots[i%ringFrames]
+		p.busy[int(d.Addr)/p.chunk] = false
+		d.Addr = math.MaxUint64
 	}
-	if left > 0 {
-		p.tx.publish()
-	}
+	p.tx.own = end
 }
 
-var errFull = errors.New("full")
-
-// answer says what an answer of sendto means: nil, errFull, or an error about the port.
+// answer says what an answer of sendto means: nil if there is no room now, or an error about the port.
 func (p *port) answer(errno unix.Errno) error {
 	switch errno {
 	case 0, unix.EINTR:
 		return nil
 	case unix.EAGAIN, unix.EBUSY, unix.ENOBUFS, unix.ENOMEM:
-		if p.device.down() {
+		if p.device.down() { // without a carrier all is dropped
 			return nic.ErrDown
 		}
-		return errFull
+		return nil
 	case unix.ENETDOWN, unix.ENXIO, unix.ENODEV:
 		return nic.ErrDown
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 // A socket is one queue's, with its memory: chunks of one size, first those that receive, then those that Send copies to, then those
-// that are kept.
+// that are kept. Where the kernel copies it is two: to wait at one that sends is to send, and nobody is told what is dropped then.
 type socket struct {
-	fd       int
+	fd, out  int // receives; sends
 	umem     []byte
 	chunk    int
 	zeroCopy bool
@@ -32,7 +32,7 @@ const (
 
 // newSocket makes a socket for a queue of an interface in the thread's network namespace.
 func newSocket(index, queue, chunk int, copies bool) (s *socket, err error) {
-	s = &socket{fd: -1, chunk: chunk}
+	s = &socket{fd: -1, out: -1, chunk: chunk}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -57,7 +57,6 @@ func newSocket(index, queue, chunk int, copies bool) (s *socket, err error) {
 			return s, err
 		}
 	}
-	_ = unix.SetsockoptInt(s.fd, unix.SOL_XDP, unix.XDP_MAX_TX_SKB_BUDGET, 4*burst) // 32 where the kernel knows no other
 	if err = s.rings(); err != nil {
 		return s, err
 	}
@@ -65,7 +64,34 @@ func newSocket(index, queue, chunk int, copies bool) (s *socket, err error) {
 		s.fill.put(uint64(i * chunk))
 	}
 	s.fill.publish()
-	return s, s.bind(index, queue, copies)
+	if err = s.bind(index, queue, copies); err != nil {
+		return s, err
+	}
+	if s.out = s.fd; !s.zeroCopy {
+		err = s.apart(index, queue)
+	}
+	return s, err
+}
+
+// apart makes a socket of its own for sending, on the same memory.
+func (s *socket) apart(index, queue int) (err error) {
+	if s.out, err = unix.Socket(unix.AF_XDP, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0); err != nil {
+		return os.NewSyscallError("socket AF_XDP", err)
+	}
+	if err = unix.SetsockoptInt(s.out, unix.SOL_XDP, unix.XDP_TX_RING, ringFrames); err != nil {
+		return os.NewSyscallError("setsockopt XDP_TX_RING", err)
+	}
+	_ = unix.SetsockoptInt(s.out, unix.SOL_XDP, unix.XDP_MAX_TX_SKB_BUDGET, 4*burst) // 32 where the kernel knows no other
+	var o unix.XDPMmapOffsets
+	if err = getsockopt(s.out, unix.XDP_MMAP_OFFSETS, unsafe.Pointer(&o), unsafe.Sizeof(o)); err != nil {
+		return err
+	}
+	s.tx.close()
+	if s.tx, err = newRing[unix.XDPDesc](s.out, unix.XDP_PGOFF_TX_RING, o.Tx); err != nil {
+		return err
+	}
+	err = unix.Bind(s.out, &unix.SockaddrXDP{Flags: unix.XDP_SHARED_UMEM, Ifindex: uint32(index), QueueID: uint32(queue), SharedUmemFD: uint32(s.fd)})
+	return os.NewSyscallError("bind", err)
 }
 
 func setsockopt(fd, option int, value unsafe.Pointer, size uintptr) error {
@@ -137,7 +163,7 @@ func (s *socket) bindTo(index, queue, flag int) unix.Errno {
 
 // kick lets the kernel send. It says what sendto answered.
 func (s *socket) kick() unix.Errno {
-	_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(s.fd), 0, 0, unix.MSG_DONTWAIT, 0, 0)
+	_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(s.out), 0, 0, unix.MSG_DONTWAIT, 0, 0)
 	return errno
 }
 
@@ -148,8 +174,11 @@ func (s *socket) close() error {
 	s.fill.close()
 	s.complete.close()
 	var err error
+	if s.out >= 0 && s.out != s.fd {
+		err = unix.Close(s.out)
+	}
 	if s.fd >= 0 {
-		err = unix.Close(s.fd)
+		err = errors.Join(err, unix.Close(s.fd))
 	}
 	if s.umem != nil {
 		err = errors.Join(err, unix.Munmap(s.umem))

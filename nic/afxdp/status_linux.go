@@ -17,9 +17,7 @@ func (p *port) Status() nic.Status {
 	defer p.gate.Leave()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var x unix.XDPStatistics
-	_ = getsockopt(p.fd, unix.XDP_STATISTICS, unsafe.Pointer(&x), unsafe.Sizeof(x))
-	s := nic.Status{Missed: int64(x.Rx_dropped + x.Rx_ring_full), TxErrors: int64(x.Tx_invalid_descs)}
+	s := nic.Status{Missed: p.missed()}
 	now, err := p.link.Ask()
 	if err != nil { // the interface is gone
 		s.LinkDown, s.Downs, s.TxFrames = true, 1, -1
@@ -29,10 +27,25 @@ func (p *port) Status() nic.Status {
 	if p.queue > 0 {
 		return s
 	}
-	s.Missed = max(s.Missed, now.RxMissed-p.first.RxMissed) // drivers count among theirs what a socket had no room for
-	s.TxErrors += now.TxErrors - p.first.TxErrors
+	all := now.RxMissed - p.first.RxMissed // drivers count among theirs what a socket had no room for
+	for _, q := range p.queues[1:] {
+		all -= q.missed()
+	}
+	s.Missed = max(s.Missed, all)
+	s.TxErrors = now.TxErrors - p.first.TxErrors
 	s.TxFrames = now.TxFrames - p.first.TxFrames
 	return s
+}
+
+// missed is what the socket had no room for.
+func (p *port) missed() int64 {
+	if !p.gate.Enter() {
+		return 0
+	}
+	defer p.gate.Leave()
+	var x unix.XDPStatistics
+	_ = getsockopt(p.fd, unix.XDP_STATISTICS, unsafe.Pointer(&x), unsafe.Sizeof(x))
+	return int64(x.Rx_dropped + x.Rx_ring_full)
 }
 
 // Wire tells what the driver counts on the line.
