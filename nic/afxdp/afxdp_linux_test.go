@@ -3,8 +3,6 @@ package afxdp
 import (
 	"bytes"
 	"fmt"
-	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -175,27 +173,5 @@ func TestVLAN(t *testing.T) {
 	}
 	if !bytes.Equal(f[0].Data, data) {
 		t.Errorf("got %d bytes\n% x", len(f[0].Data), f[0].Data[:40])
-	}
-}
-
-func TestErrors(t *testing.T) {
-	lab.Need(t, "netns", "afxdp")
-	wire := lab.Veth(t)
-	first := opened(t, wire.A, Options{})
-	_ = first
-	for _, tt := range []struct{ name, want string }{
-		{wire.A, "lt_redirect, is attached to it already; end the program that it belongs to"},
-		{"a1@" + wire.Prefix + "-a", "no such interface in namespace " + wire.Prefix + "-a. Near: a0"},
-	} {
-		if _, err := Open(tt.name, Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want %q in it", tt.name, err, tt.want)
-		}
-	}
-	out, err := exec.Command("ip", "-n", wire.Prefix+"-a", "-d", "link", "show", "a0").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "promiscuity 1") {
-		t.Errorf("%v: no promiscuous mode while it is open: %s", err, out)
-	}
-	if i, err := Look(wire.A); err != nil || i.Backend != "afxdp" || i.MaxFrame != 1514 {
-		t.Errorf("Look = %+v, %v", i, err)
 	}
 }
