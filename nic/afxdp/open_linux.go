@@ -10,6 +10,7 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"loadtest/internal/link"
@@ -116,20 +117,22 @@ func open(name, iface string, o Options) (d nic.Device, err error) {
 		return d, err
 	}
 	f := shared.first
-	queues, out := shared.link.Queues()
-	if queues > out { // the kernel says nothing of what is sent at a queue that cannot
-		return d, fmt.Errorf("it has %d receive queues and %d to send; AF_XDP needs as many: ethtool -L IF rx %d", queues, out, out)
+	most, told, err := most(shared.link)
+	if err != nil {
+		return d, err
 	}
-	shared.maxFrame, shared.open = longest(f.MTU), queues
+	shared.maxFrame = longest(f.MTU)
 	if err = shared.promise(); err != nil {
 		return d, err
 	}
-	if err = shared.attach(queues, o.generic); err != nil {
+	if err = shared.attach(most, o.generic); err != nil {
 		return d, err
 	}
-	d.Info = info(shared.link, name, f, queues)
-	for q := range queues {
+	for q := range most {
 		s, err := newSocket(shared.link.Index, q, chunkFor(f.MTU), shared.attachment.Mode == xdp.Generic)
+		if !told && q > 0 && errors.Is(err, unix.EINVAL) {
+			break // no such queue is in use
+		}
 		if err != nil {
 			return d, err
 		}
@@ -140,8 +143,26 @@ func open(name, iface string, o Options) (d nic.Device, err error) {
 			return d, fmt.Errorf("redirect queue %d: %w", q, err)
 		}
 	}
+	shared.open = len(shared.queues)
+	d.Info = info(shared.link, name, f, shared.open)
 	d.Info.Mode = mode(shared.attachment.Mode, shared.queues[0].zeroCopy) + ", " + d.Info.Mode
 	return d, nil
+}
+
+// most is how many queues an interface has at most, and whether its driver told. Frames of one without a socket would go to the stack.
+func most(l *link.Link) (n int, told bool, err error) {
+	if l.Settings().Queues == nil {
+		i, err := netlink.LinkByIndex(l.Index)
+		if err != nil {
+			return 0, false, err
+		}
+		return max(1, i.Attrs().NumRxQueues), false, nil
+	}
+	rx, tx := l.Queues()
+	if rx > tx { // the kernel says nothing of what is sent at a queue that cannot
+		err = fmt.Errorf("it has %d receive queues and %d to send; AF_XDP needs as many: ethtool -L IF rx %d", rx, tx, tx)
+	}
+	return rx, true, err
 }
 
 func mode(attached string, zeroCopy bool) string {
