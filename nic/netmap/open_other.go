@@ -1,4 +1,4 @@
-//go:build !linux && !freebsd
+//go:build !((linux || freebsd) && (amd64 || arm64 || riscv64))
 
 package netmap
 
@@ -11,5 +11,11 @@ import (
 
 // Open says that there is no netmap here.
 func Open(name string, _ Options) (nic.Device, error) {
-	return nic.Device{}, fmt.Errorf("port %q: netmap needs Linux or FreeBSD, this is %s", name, runtime.GOOS)
+	_, err := Look(name)
+	return nic.Device{}, err
+}
+
+// Look says so, too.
+func Look(name string) (nic.Info, error) {
+	return nic.Info{}, fmt.Errorf("port %q: netmap needs Linux or FreeBSD on amd64, arm64 or riscv64, this is %s on %s", name, runtime.GOOS, runtime.GOARCH)
 }

@@ -6,27 +6,27 @@ import (
 )
 
 // A ring is one of netmap's: slots from head up to tail are ours, the rest the kernel's. We move head and cur, the kernel tail, and
-// only while it is called.
+// only while it is called. cur is how far we have seen: Wait waits for more.
 type ring struct {
 	memory  region
 	at      int
 	slots   uint32
-	size    int   // of a buffer
+	size    int64 // of a buffer
 	buffers int64 // where buffer 0 is
 }
 
 func (r *ring) word(off int) *uint32 { return (*uint32)(unsafe.Pointer(&r.memory[r.at+off])) }
 
-func (r *ring) head() uint32 { return atomic.LoadUint32(r.word(ringHead)) % r.slots }
-func (r *ring) tail() uint32 { return atomic.LoadUint32(r.word(ringTail)) % r.slots }
+// load reads an index; whoever wrote it, it is one of a slot.
+func (r *ring) load(off int) uint32 { return atomic.LoadUint32(r.word(off)) % r.slots }
 
-// ours is how many slots are ours.
-func (r *ring) ours() uint32 {
-	h, t := r.head(), r.tail()
-	if t >= h {
-		return t - h
+// from is how many slots there are from one that is ours up to tail.
+func (r *ring) from(i uint32) uint32 {
+	t := r.load(ringTail)
+	if t >= i {
+		return t - i
 	}
-	return t + r.slots - h
+	return t + r.slots - i
 }
 
 func (r *ring) next(i uint32) uint32 {
@@ -36,22 +36,29 @@ func (r *ring) next(i uint32) uint32 {
 	return i
 }
 
-// move gives the slots before i to the kernel.
-func (r *ring) move(i uint32) {
-	atomic.StoreUint32(r.word(ringCur), i)
+// see keeps the slots before i ours, and says that they are known.
+func (r *ring) see(i uint32) { atomic.StoreUint32(r.word(ringCur), i) }
+
+// give gives the slots before i to the kernel, with its next call.
+func (r *ring) give(i uint32) {
+	r.see(i) // first: the kernel may look, and head must not be ahead of it
 	atomic.StoreUint32(r.word(ringHead), i)
 }
 
 func (r *ring) slot(i uint32) int { return r.at + ringFirst + int(i)*slotBytes }
 
-// buffer is the memory of a slot; nil where its number is of none.
+// buffer is the memory of a slot; nil where its number is of none. Numbers change: the kernel swaps buffers.
 func (r *ring) buffer(i uint32) []byte {
-	at := r.buffers + int64(read[uint32](r.memory, r.slot(i)))*int64(r.size)
-	if at < 0 || at+int64(r.size) > int64(len(r.memory)) {
+	n := int64(read[uint32](r.memory, r.slot(i)))
+	at := r.buffers + n*r.size
+	if n < firstBuffer || at > int64(len(r.memory))-r.size {
 		return nil
 	}
-	return r.memory[at : at+int64(r.size) : at+int64(r.size)]
+	return r.memory[at : at+r.size : at+r.size]
 }
+
+// longest is the longest frame that a slot takes: lengths have 16 bits.
+func (r *ring) longest() int { return int(min(r.size, 1<<16-1)) }
 
 func (r *ring) length(i uint32) int   { return int(read[uint16](r.memory, r.slot(i)+slotLength)) }
 func (r *ring) flags(i uint32) uint16 { return read[uint16](r.memory, r.slot(i)+slotFlags) }
