@@ -16,7 +16,7 @@ type BisectOptions struct {
 	Unit      trial.Unit         // default wire bits per second
 	Duration  time.Duration      // of a trial; default 1 s, none with Loops
 	Loops     int64              // passes of a trial through the packets, which it ends after; 0 = no limit
-	Retries   int                // after a failed trial at the same load: one pass is enough
+	Rule      Rule               // when to believe a load; default Single
 	Share     map[string]float64 // factor on the load by stream; absent = 1
 }
 
@@ -28,6 +28,9 @@ func Bisect(o BisectOptions) Strategy {
 	}
 	if o.Duration == 0 && o.Loops == 0 {
 		o.Duration = time.Second
+	}
+	if o.Rule == nil {
+		o.Rule = Single{}
 	}
 	b := &bisect{BisectOptions: o, err: o.check()}
 	if b.err != nil {
@@ -52,8 +55,8 @@ func (o *BisectOptions) check() error {
 		return fmt.Errorf("bisect: duration %v: want a time above 0", o.Duration)
 	case o.Loops < 0:
 		return fmt.Errorf("bisect: %d loops: want 0 or more", o.Loops)
-	case o.Retries < 0:
-		return fmt.Errorf("bisect: %d retries: want 0 or more", o.Retries)
+	case o.Rule.Most() < 1:
+		return fmt.Errorf("bisect: a rule of %d trials: want 1 or more", o.Rule.Most())
 	}
 	return nil
 }
@@ -73,16 +76,17 @@ type bisect struct {
 	err  error
 	over bool
 
-	top      int64
-	lo, hi   int64 // passed; did not pass. hi is bad once Max was tried
-	cur      int64
-	failures int // at cur
-	trials   int
-	tried    bool // Max
-	limited  bool // hi is the tester's limit
-	reason   string
+	top     int64
+	lo, hi  int64 // passed; did not pass. hi is bad once Max was tried
+	cur     int64
+	tally   Tally // at cur
+	trials  int
+	tried   bool // Max
+	limited bool // hi is the tester's limit
+	reason  string
 
 	best, worst trial.Result
+	good        trial.Result // the last one at cur
 }
 
 // Err says what is wrong with the options.
@@ -101,30 +105,53 @@ func decimal(product float64) float64 {
 	return x
 }
 
-func (b *bisect) Next() (trial.Spec, bool) {
+func (b *bisect) Next() (Step, bool) {
 	if b.over {
-		return trial.Spec{}, false
+		return Step{}, false
 	}
-	return trial.Spec{Unit: b.Unit, Load: []trial.Point{{Load: b.load(b.cur)}}, Share: b.Share,
-		Duration: b.Duration, Loops: b.Loops}, true
+	return Step{Spec: trial.Spec{Unit: b.Unit, Load: []trial.Point{{Load: b.load(b.cur)}}, Share: b.Share,
+		Duration: b.Duration, Loops: b.Loops}, Why: b.why()}, true
+}
+
+// why the load at hand.
+func (b *bisect) why() string {
+	switch n := b.tally.all(); {
+	case n > 0:
+		return fmt.Sprintf("again, trial %d of %d at most", n+1, b.Rule.Most())
+	case !b.tried:
+		return "the highest load to try"
+	case b.lo == 0:
+		return "half of the lowest load that failed"
+	}
+	return "half way between the highest load that passed and the lowest that failed"
 }
 
 func (b *bisect) Report(o Outcome) {
 	b.trials++
-	switch o.Verdict {
+	verdict := o.Verdict
+	switch verdict {
 	case Pass:
-		b.lo, b.best = b.cur, o.Result
-	case Fail, Limited:
-		b.failures++
-		if o.Verdict == Fail && b.failures <= b.Retries {
-			return
-		}
-		b.hi, b.worst = b.cur, o.Result
-		b.limited, b.reason = o.Verdict == Limited, o.Reason
+		b.tally.Good++
+		b.good = o.Result
+	case Fail:
+		b.tally.Bad++
+		b.tally.Loss = worst(&o.Result)
+	case Limited:
 	default:
 		panic("search: bisect got an invalid trial")
 	}
-	b.tried, b.failures = true, 0
+	if verdict != Limited {
+		if verdict = b.Rule.Judge(b.tally); verdict == Invalid {
+			return
+		}
+	}
+	if verdict == Pass {
+		b.lo, b.best = b.cur, b.good
+	} else {
+		b.hi, b.worst = b.cur, o.Result
+		b.limited, b.reason = verdict == Limited, o.Reason
+	}
+	b.tried, b.tally = true, Tally{}
 	b.cur = (b.lo + b.hi + 1) / 2 // the middle, rounded as floor(x/p + 1/2)·p
 	b.over = b.cur <= b.lo || b.cur >= b.hi
 }

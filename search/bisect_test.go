@@ -35,7 +35,7 @@ func drive(t testing.TB, s search.Strategy, verdict func(load float64, attempt i
 		if loads = append(loads, load); len(loads) > 500 {
 			t.Fatalf("no end after 500 trials: %v ...", loads[:20])
 		}
-		s.Report(search.Outcome{Spec: spec, Verdict: verdict(load, attempt), Reason: fmt.Sprint("at ", load)})
+		s.Report(search.Outcome{Step: spec, Verdict: verdict(load, attempt), Reason: fmt.Sprint("at ", load)})
 	}
 }
 
@@ -102,7 +102,7 @@ func TestBisectSteps(t *testing.T) {
 		{"precision above it", search.BisectOptions{Max: 10, Precision: 30}, 9, "[10]", 0, 10, "device"},
 		{"none", search.BisectOptions{Max: 8, Precision: 1}, 0.5, "[8 4 2 1]", 0, 1, "device"},
 		{"noise of floats", search.BisectOptions{Max: 0.3, Precision: 0.1}, 0.29, "[0.3 0.2]", 0.2, 0.3, "device"},
-		{"retries", search.BisectOptions{Max: 4, Precision: 1, Retries: 2}, 1.5, "[4 4 4 2 2 2 1]", 1, 2, "device"},
+		{"retries", search.BisectOptions{Max: 4, Precision: 1, Rule: search.Retry(2)}, 1.5, "[4 4 4 2 2 2 1]", 1, 2, "device"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := search.Bisect(tt.o)
@@ -161,7 +161,7 @@ func decimal(t *testing.T, text string) float64 {
 }
 
 func TestBisectOnePassIsEnough(t *testing.T) {
-	s := search.Bisect(search.BisectOptions{Max: 4, Precision: 1, Retries: 3})
+	s := search.Bisect(search.BisectOptions{Max: 4, Precision: 1, Rule: search.Retry(3)})
 	loads := drive(t, s, func(load float64, attempt int) search.Verdict {
 		if load == 2 && attempt == 4 || load == 3 && attempt == 2 {
 			return search.Pass
@@ -184,7 +184,7 @@ func TestBisectTesterLimit(t *testing.T) {
 		{1, 5, "[16 8 4 2 1]", "tester", 0},     // nothing at all; no retries for the tester's fault
 		{17, 15, "[16 16 8 12 14 15]", "device", 15},
 	} {
-		s := search.Bisect(search.BisectOptions{Max: 16, Precision: 1, Retries: 1})
+		s := search.Bisect(search.BisectOptions{Max: 16, Precision: 1, Rule: search.Retry(1)})
 		loads := drive(t, s, func(load float64, _ int) search.Verdict {
 			if load >= tt.limited {
 				return search.Limited
@@ -205,7 +205,7 @@ func TestBisectAnswersSoFar(t *testing.T) {
 	}
 	for _, v := range []search.Verdict{search.Fail, search.Pass} {
 		spec, _ := s.Next()
-		s.Report(search.Outcome{Spec: spec, Verdict: v})
+		s.Report(search.Outcome{Step: spec, Verdict: v})
 	}
 	if a := s.Answer(); a.Load != 8 || a.Above != 16 || a.Limit != "device" || a.Complete {
 		t.Errorf("after two trials: %+v", a)
@@ -223,7 +223,7 @@ func TestBisectRefuses(t *testing.T) {
 		{search.BisectOptions{Max: 1, Precision: -1}, "precision -1: want a finite number above 0"},
 		{search.BisectOptions{Max: 1e9, Precision: 1e-9}, "want at least 1e-12 of it"},
 		{search.BisectOptions{Max: 1, Duration: -1}, "duration -1ns: want a time above 0"},
-		{search.BisectOptions{Max: 1, Retries: -1}, "-1 retries: want 0 or more"},
+		{search.BisectOptions{Max: 1, Rule: search.Retry(-1)}, "a rule of 0 trials: want 1 or more"},
 		{search.BisectOptions{Max: 1, Loops: -1}, "-1 loops: want 0 or more"},
 	} {
 		_, err := search.Run(context.Background(), &dut.Model{Capacity: 1e9}, search.Bisect(tt.o), search.Options{})
@@ -242,7 +242,7 @@ func FuzzBisect(f *testing.F) {
 			t.Skip()
 		}
 		truth := max * share
-		s := search.Bisect(search.BisectOptions{Max: max, Precision: p, Retries: int(retries % 5)})
+		s := search.Bisect(search.BisectOptions{Max: max, Precision: p, Rule: search.Retry(retries % 5)})
 		loads := drive(t, s, upTo(truth))
 		for _, l := range loads {
 			if !(l > 0 && l <= max) {

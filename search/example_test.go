@@ -13,7 +13,7 @@ import (
 // The no-drop rate of a device in arithmetic: 3 Gbit/s of the 10 that are tried.
 func Example() {
 	device := &dut.Model{Capacity: 3 * units.Gbps}
-	bisect := search.Bisect(search.BisectOptions{Max: 10e9, Precision: 1e6, Retries: 3})
+	bisect := search.Bisect(search.BisectOptions{Max: 10e9, Precision: 1e6, Rule: search.Retry(3)})
 
 	answer, err := search.Run(context.Background(), device, bisect, search.Options{
 		Warmup: time.Second,

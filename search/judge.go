@@ -152,3 +152,13 @@ func plural(n int64, word string) string {
 	}
 	return word + "s"
 }
+
+// worst is the greatest loss ratio of a stream.
+func worst(r *trial.Result) (most float64) {
+	for i := range r.Streams {
+		if ratio, ok := r.Streams[i].LossRatio(); ok {
+			most = max(most, ratio)
+		}
+	}
+	return most
+}

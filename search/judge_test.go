@@ -131,7 +131,7 @@ func TestNotMeasured(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := &script{answer: tt.answer}
 			if tt.s == nil {
-				tt.s = search.Bisect(search.BisectOptions{Max: 1e9, Precision: 1e6, Retries: 3})
+				tt.s = search.Bisect(search.BisectOptions{Max: 1e9, Precision: 1e6, Rule: search.Retry(3)})
 			}
 			_, err := search.Run(context.Background(), r, tt.s, tt.o)
 			var not *search.NotMeasured
@@ -181,7 +181,7 @@ func TestMeasuredAfterAll(t *testing.T) {
 		}, 0, "tester"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := search.Bisect(search.BisectOptions{Max: 4, Precision: 1, Retries: 3})
+			s := search.Bisect(search.BisectOptions{Max: 4, Precision: 1, Rule: search.Retry(3)})
 			a, err := search.Run(context.Background(), &script{answer: tt.answer}, s, search.Options{})
 			if a.Load != tt.load || a.Limit != tt.limit || (err == nil) != (tt.load > 0) {
 				t.Errorf("load %v limit %q error %v, want %v, %q", a.Load, a.Limit, err, tt.load, tt.limit)

@@ -28,5 +28,5 @@ func (l *loop) relink(ctx context.Context, s trial.Spec, why string) error {
 	e.Kind, e.Reason = LinkUp, ""
 	l.See(e)
 	l.cold = true
-	return l.warmup(ctx, s)
+	return l.warmup(ctx, s, l.Warmup)
 }

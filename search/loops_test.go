@@ -117,7 +117,7 @@ func TestStoppedLoopsTeachNothing(t *testing.T) {
 		res.Elapsed = time.Second
 		return res
 	}}
-	s := search.Bisect(search.BisectOptions{Max: 4, Precision: 1, Unit: trial.Factor, Loops: 1, Retries: 2})
+	s := search.Bisect(search.BisectOptions{Max: 4, Precision: 1, Unit: trial.Factor, Loops: 1, Rule: search.Retry(2)})
 	if _, err := search.Run(context.Background(), r, s, search.Options{Loss: 0.1}); err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,8 @@ type Options struct {
 
 	Preroll, Drain, Interval time.Duration // of trials whose Spec leaves them 0
 
+	Untagged bool // the runner needs tags to leave traffic uncounted, and there are none: pre-roll is traffic of its own, before the trial
+
 	NoEarlyStop bool // trials have their full length even when they are certain to fail
 
 	// Verdict judges instead of the loss; then no trial ends early. An error ends the search.
@@ -59,6 +61,8 @@ type Event struct {
 	Trial   int // from 1, repeated ones counted; a warm-up and a link have the number of the trial after them
 	Attempt int // at this load, from 1: invalid trials are not counted; 0 of a link
 	Spec    trial.Spec
+	Why     string // this trial, in the strategy's words
+	Probe   bool
 	Sample  trial.Sample
 	Result  trial.Result
 	Verdict Verdict
@@ -84,15 +88,18 @@ func Run(ctx context.Context, r trial.Runner, s Strategy, o Options) (Answer, er
 		o.See = func(Event) {}
 	}
 	l := loop{Options: o, runner: r, last: math.NaN(), cold: true}
+	if c, ok := s.(interface{ Close() }); ok {
+		defer c.Close()
+	}
 	err := l.check(s)
 	for err == nil {
-		spec, more := s.Next()
+		step, more := s.Next()
 		if !more {
 			err = l.end(s.Answer())
 			break
 		}
 		var out Outcome
-		if out, err = l.measure(ctx, spec); err == nil {
+		if out, err = l.measure(ctx, step); err == nil {
 			s.Report(out)
 		}
 	}
@@ -143,14 +150,20 @@ func (l *loop) end(a Answer) error {
 	return nil
 }
 
-// measure makes the trial of a Spec, again while it is invalid, and judges it.
-func (l *loop) measure(ctx context.Context, s trial.Spec) (Outcome, error) {
-	l.spoilt, l.downs, l.whole = 0, 0, false
+// measure makes the trial of a Step, again while it is invalid, and judges it.
+func (l *loop) measure(ctx context.Context, s Step) (Outcome, error) {
+	l.spoilt, l.downs, l.whole = 0, 0, s.Probe
 	if load := s.At(0); load != l.last {
-		if err := l.warmup(ctx, s); err != nil {
+		if err := l.warmup(ctx, s.Spec, l.Warmup); err != nil {
 			return Outcome{}, err
 		}
 		l.last, l.attempt = load, 0
+	}
+	if l.Untagged && s.Preroll > 0 {
+		if err := l.warmup(ctx, s.Spec, s.Preroll); err != nil {
+			return Outcome{}, err
+		}
+		s.Preroll = 0
 	}
 	l.attempt++
 	for {
@@ -159,7 +172,7 @@ func (l *loop) measure(ctx context.Context, s trial.Spec) (Outcome, error) {
 			return out, err
 		}
 		if why.kind == down && l.Relink != nil {
-			if err := l.relink(ctx, s, why.text); err != nil {
+			if err := l.relink(ctx, s.Spec, why.text); err != nil {
 				return out, err
 			}
 			continue
@@ -171,14 +184,14 @@ func (l *loop) measure(ctx context.Context, s trial.Spec) (Outcome, error) {
 
 // warmup sends what is not counted: at the trial's own load, as any higher one would fill the device's queues and heat its
 // cores for a load that it is not asked for.
-func (l *loop) warmup(ctx context.Context, s trial.Spec) error {
+func (l *loop) warmup(ctx context.Context, s trial.Spec, d time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	w := l.spec(s)
-	w.Duration, w.Loops, w.Preroll, w.StopAt, w.Spare = l.Warmup, 0, 0, 0, 0
+	w.Duration, w.Loops, w.Preroll, w.StopAt, w.Spare = d, 0, 0, 0, 0
 	if l.cold {
-		w.Duration = l.FirstWarmup
+		w.Duration = max(d, l.FirstWarmup)
 	}
 	if w.Duration <= 0 {
 		return nil
@@ -204,13 +217,14 @@ func (l *loop) warmup(ctx context.Context, s trial.Spec) error {
 }
 
 // once makes one trial. Where nothing is left to repeat, an invalid one is settled.
-func (l *loop) once(ctx context.Context, s trial.Spec) (Outcome, problem, error) {
+func (l *loop) once(ctx context.Context, step Step) (Outcome, problem, error) {
 	if ctx.Err() != nil {
 		return Outcome{}, problem{}, context.Cause(ctx)
 	}
-	s = l.spec(s)
+	s := l.spec(step.Spec)
+	step.Spec = s
 	l.trials++
-	e := Event{Kind: TrialBegan, Trial: l.trials, Attempt: l.attempt, Spec: s}
+	e := Event{Kind: TrialBegan, Trial: l.trials, Attempt: l.attempt, Spec: s, Why: step.Why, Probe: step.Probe}
 	res, err := l.run(ctx, e)
 	e.Kind, e.Result = TrialEnded, res
 	var why problem
@@ -218,7 +232,7 @@ func (l *loop) once(ctx context.Context, s trial.Spec) (Outcome, problem, error)
 		e.Reason = ending(ctx, err)
 	} else {
 		why = invalid(&s, &res, l.Options)
-		e.Verdict, e.Reason, err = l.judge(ctx, s, res, why)
+		e.Verdict, e.Reason, err = l.judge(ctx, step, res, why)
 	}
 	l.See(e)
 	if err == nil && l.Verdict == nil {
@@ -227,15 +241,16 @@ func (l *loop) once(ctx context.Context, s trial.Spec) (Outcome, problem, error)
 	if err == nil && e.Verdict == Fail && l.Ask != nil && silent(&res) {
 		err = l.Ask(ctx)
 	}
-	return Outcome{Spec: s, Result: res, Verdict: e.Verdict, Reason: e.Reason}, why, err
+	return Outcome{Step: step, Result: res, Verdict: e.Verdict, Reason: e.Reason}, why, err
 }
 
 // judge gives a trial its verdict.
-func (l *loop) judge(ctx context.Context, s trial.Spec, res trial.Result, why problem) (Verdict, string, error) {
+func (l *loop) judge(ctx context.Context, s Step, res trial.Result, why problem) (Verdict, string, error) {
 	if why.kind == late {
 		l.drain = min(2*max(s.Drain, usualDrain), mostDrain)
 	}
-	if why.kind != fine && (l.spoilt < l.Invalid || why.kind == down && l.Relink != nil) {
+	again := l.spoilt < l.Invalid && !(s.Probe && (why.kind == tester || why.kind == late))
+	if why.kind != fine && (again || why.kind == down && l.Relink != nil) {
 		return Invalid, why.text, nil
 	}
 	switch why.kind {
@@ -251,7 +266,7 @@ func (l *loop) judge(ctx context.Context, s trial.Spec, res trial.Result, why pr
 		return Limited, why.text, nil
 	}
 	if l.Verdict != nil {
-		pass, reason, err := l.Verdict(ctx, s, res)
+		pass, reason, err := l.Verdict(ctx, s.Spec, res)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return Invalid, ending(ctx, err), context.Cause(ctx)

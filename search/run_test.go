@@ -45,7 +45,7 @@ func TestWarmups(t *testing.T) {
 		n := int64(s.At(0) * 1000)
 		return books(n, n, min(n, 5000))
 	}}
-	s := search.Bisect(search.BisectOptions{Max: 8, Precision: 1, Retries: 1, Duration: 2 * time.Second})
+	s := search.Bisect(search.BisectOptions{Max: 8, Precision: 1, Rule: search.Retry(1), Duration: 2 * time.Second})
 	a, err := search.Run(context.Background(), r, s, search.Options{FirstWarmup: 5 * time.Second, Warmup: 300 * time.Millisecond,
 		Quiet: 100 * time.Millisecond, Preroll: time.Millisecond, Drain: 7 * time.Millisecond, Interval: time.Second})
 	if err != nil || a.Load != 5 || a.Trials != 6 {
@@ -157,7 +157,9 @@ func TestEarlyStopInVain(t *testing.T) {
 
 func TestVerdictHook(t *testing.T) {
 	r := &script{answer: func(_ int, s trial.Spec) trial.Result { return books(100, 100, 0) }}
-	s := func() search.Strategy { return search.Bisect(search.BisectOptions{Max: 8, Precision: 1, Retries: 1}) }
+	s := func() search.Strategy {
+		return search.Bisect(search.BisectOptions{Max: 8, Precision: 1, Rule: search.Retry(1)})
+	}
 	hook := func(_ context.Context, s trial.Spec, r trial.Result) (bool, string, error) {
 		return s.At(0) <= 5 && r.Streams[0].Sent == 100, "said no", nil
 	}
@@ -177,7 +179,7 @@ func TestVerdictHook(t *testing.T) {
 func TestEvents(t *testing.T) {
 	var got []string
 	m := &dut.Model{Capacity: units.Gbps}
-	s := search.Bisect(search.BisectOptions{Max: 2e9, Precision: 1e9, Retries: 1})
+	s := search.Bisect(search.BisectOptions{Max: 2e9, Precision: 1e9, Rule: search.Retry(1)})
 	_, err := search.Run(context.Background(), m, s, search.Options{Warmup: time.Second, Interval: 600 * time.Millisecond, NoEarlyStop: true,
 		See: func(e search.Event) {
 			got = append(got, fmt.Sprint(e.Kind, e.Trial, e.Attempt, len(e.Result.Streams), e.Verdict))
@@ -251,7 +253,7 @@ func TestRunFindsTheNarrowerLimit(t *testing.T) {
 		m := &dut.Model{ModelParams: dut.ModelParams{Cap0: device, Gen: gen, Queue: rnd.Int64N(100)}}
 		const max, p = 1200000, 1500
 		a, err := search.Run(context.Background(), m, search.Bisect(search.BisectOptions{Max: max, Precision: p, Unit: trial.Packets,
-			Retries: rnd.IntN(3)}), search.Options{})
+			Rule: search.Retry(rnd.IntN(3))}), search.Options{})
 		if err != nil {
 			t.Fatalf("device %d, tester %d: %v", device, gen, err)
 		}

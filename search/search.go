@@ -15,9 +15,16 @@ import (
 // A Strategy is a state machine: Next says the trial to make, or false when the search is over; Report takes how it went.
 // Answer may be asked at any time and holds what is known so far.
 type Strategy interface {
-	Next() (trial.Spec, bool)
+	Next() (Step, bool)
 	Report(Outcome)
 	Answer() Answer
+}
+
+// A Step is a trial that a Strategy wants, and why.
+type Step struct {
+	trial.Spec
+	Probe bool   // its counts are wanted, not a verdict: it has its full length, and is not repeated
+	Why   string // this load, and now: "60 % of the way from 5 Mpps to 6 Mpps"
 }
 
 // A Verdict is what a trial says about the device.
@@ -37,7 +44,7 @@ func (v Verdict) String() string {
 
 // An Outcome is one judged trial.
 type Outcome struct {
-	Spec    trial.Spec
+	Step
 	Result  trial.Result
 	Verdict Verdict
 	Reason  string // in plain words; empty where nothing was lost
@@ -52,6 +59,7 @@ const (
 
 // An Answer is the highest load that passed, and the lowest one above it that did not.
 type Answer struct {
+	Goal  Goal // as far as the strategy has one
 	Unit  trial.Unit
 	Load  float64 // per stream; 0 = none passed
 	Above float64 // lowest load that failed, or that the tester could not do; 0 = none
@@ -59,6 +67,13 @@ type Answer struct {
 	Best, Worst trial.Result // the trials that decided about Load and about Above
 	Reason      string       // why Above did not pass
 	Limit       string       // LimitDevice, LimitTester, LimitMaximum; empty before the first verdict
+
+	Tally      Tally         // of the trials at Load
+	Low, High  float64       // between Low and High some trials were clean and some were not: the limit is soft. 0: it is not
+	PerSecond  float64       // packets lost a second in between
+	SlowStart  time.Duration // so long is the device slow after a change of load; 0: no sign of it
+	Drifted    bool          // the first bounds were others at the end
+	Background *Background   // what is lost at every load; nil: no sign of it
 
 	Max, Step float64       // the highest load to try, and the grid
 	Duration  time.Duration // of one trial; 0 = until its Loops are done

@@ -199,7 +199,7 @@ func (f *findLimit) bisect(s *session) (search.BisectOptions, error) {
 	if err != nil {
 		return search.BisectOptions{}, err
 	}
-	return search.BisectOptions{Max: top.Value, Precision: step.Value, Unit: unit(top), Duration: f.duration, Loops: f.loops, Retries: f.retries, Share: s.shared()}, nil
+	return search.BisectOptions{Max: top.Value, Precision: step.Value, Unit: unit(top), Duration: f.duration, Loops: f.loops, Rule: search.Retry(f.retries), Share: s.shared()}, nil
 }
 
 // answer writes the verdict and turns it into the run's error.
