@@ -275,6 +275,11 @@ func ended(err error) error {
 	return err
 }
 
+// Untagged says whether packets of some stream have no tag: then no traffic can be left uncounted before a trial.
+func (r *Runner) Untagged() bool {
+	return slices.ContainsFunc(r.lanes, func(l *lane) bool { return l.untagged > 0 })
+}
+
 // begin sets all parts to the start of a trial.
 func (r *Runner) begin(ctx context.Context, s trial.Spec) error {
 	pre := uint8(0)

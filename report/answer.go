@@ -3,8 +3,6 @@ package report
 import (
 	"fmt"
 	"strings"
-
-	"loadtest/units"
 )
 
 // searching says whether the run looks for a rate.
@@ -48,7 +46,7 @@ func (t *Text) searched(e *End) string {
 		out = t.title() + t.answerTable()
 	}
 	if over {
-		out += t.limits() + t.carries()
+		out += t.caveats() + t.limits() + t.carries()
 	}
 	if len(t.counted("")) == 0 {
 		return out
@@ -137,7 +135,7 @@ func (t *Text) limits() string {
 			what += " at " + v.Size
 		}
 		if len(t.run.Settings.GoalLossRatios) > 1 {
-			what += " for loss " + units.Loss(v.GoalLossRatio).String()
+			what += " for loss " + goal(v)
 		}
 		if len(parts) == 0 || parts[len(parts)-1] != what {
 			parts = append(parts, what)

@@ -52,7 +52,7 @@ func TestSearchEnd(t *testing.T) {
 		{"lower bound", []report.Record{pass, limited, found(report.ByTester)}, report.End{ExitCode: 3, Reason: "no limit of the device found"},
 			"0.5\n", "  20.200 unsent 0.4 %  ", "stopped early  "},
 		{"lower bound", []report.Record{pass, limited, found(report.ByTester)}, report.End{ExitCode: 3}, "0.5\n", "limited by: the tester (a lower bound). Foreign", "lost 0"},
-		{"failed", []report.Record{low, none}, report.End{ExitCode: 1}, "0\n", "  no load passed     –        –  lowest tried 0.001 Gbps lost 10 %  ", "limited by"},
+		{"failed", []report.Record{low, none}, report.End{ExitCode: 1}, "0\n", "  none without loss     –        –  lowest tried 0.001 Gbps lost 10 %  ", "limited by"},
 		{"failed, trial unknown", []report.Record{&report.Verdict{AboveBps: rate(1e6)}}, report.End{ExitCode: 1}, "0\n", "lowest tried 0.001 Gbps failed", "limited by"},
 		{"limit unknown", []report.Record{pass, fail, found("")}, report.End{}, "0.5\n", "0.625 lost 0.000968 %", "limited by"},
 		{"found", []report.Record{pass, fail, found(report.ByDevice)}, report.End{}, "0.5\n", "limited by: device. Foreign", "interrupted|finished"},

@@ -20,23 +20,24 @@ type scale struct {
 	unit     string
 	base     float64
 	decimals int
+	digits   int // that count at least, of small numbers beside large ones; 0: no matter
 }
 
 // scaleFor chooses Gbps from 100 Mbit/s up, as Snabb's texts always do, and finer units for slow lines.
 func scaleFor(bps float64) scale {
 	switch {
 	case bps >= 100e6:
-		return scale{"", "Gbps", 1e9, 3}
+		return scale{unit: "Gbps", base: 1e9, decimals: 3}
 	case bps >= 100e3:
-		return scale{"", "Mbps", 1e6, 3}
+		return scale{unit: "Mbps", base: 1e6, decimals: 3}
 	case bps > 0:
-		return scale{"", "kbps", 1e3, 3}
+		return scale{unit: "kbps", base: 1e3, decimals: 3}
 	}
-	return scale{"", "Gbps", 1e9, 3}
+	return scale{unit: "Gbps", base: 1e9, decimals: 3}
 }
 
 // factors is the scale of multiples of the captured pace.
-func factors() scale { return scale{"x", "", 1, 3} }
+func factors() scale { return scale{prefix: "x", base: 1, decimals: 3} }
 
 // finer has the decimals that a step between rates needs, if that is finer than the usual three: neighbours then differ. A step
 // that no few decimals write, as a third, gets three digits that count.
@@ -60,7 +61,12 @@ func (s scale) number(bps *float64) string {
 	if bps == nil {
 		return absent
 	}
-	return fmt.Sprintf("%s%.*f", s.prefix, s.decimals, *bps/s.base)
+	x := *bps / s.base
+	decimals := s.decimals
+	if a := math.Abs(x); s.digits > 0 && a > 0 {
+		decimals = min(max(decimals, s.digits-1-int(math.Floor(math.Log10(a)))), 12)
+	}
+	return fmt.Sprintf("%s%.*f", s.prefix, decimals, x)
 }
 
 // rate is a rate with its unit.

@@ -28,6 +28,7 @@ type Settings struct {
 	RateFactor       *float64  `json:"rate_factor"`   // the same, when it is a multiple of the captured pace
 	PrecisionWireBps *float64  `json:"precision_wire_bps"`
 	StepWireBps      *float64  `json:"step_wire_bps"`
+	PrecisionPps     *float64  `json:"precision_pps"`
 	PrecisionFactor  *float64  `json:"precision_factor"`
 	StepFactor       *float64  `json:"step_factor"`
 	DurationNs       *int64    `json:"duration_ns"` // of one trial; 0 is until stopped
@@ -41,8 +42,21 @@ type Settings struct {
 	Program          string    `json:"program"`
 	Exec             string    `json:"exec"`
 	GoalLossRatios   []float64 `json:"goal_loss_ratio"`
-	Sizes            []string  `json:"size_labels"` // when the run is made once per size: "64 B", "imix"
+	Goals            []Goal    `json:"goals"`
+	SlowStartNs      *int64    `json:"slow_start_ns"` // longest slow start that the search sees through
+	WarmupNs         *int64    `json:"warmup_ns"`     // uncounted traffic before each new load
+	Sizes            []string  `json:"size_labels"`   // when the run is made once per size: "64 B", "imix"
 	CPUs             []int     `json:"cpu_list"`
+}
+
+// Goal is what a search looks for: the highest load that meets it.
+type Goal struct {
+	Name      string  `json:"name"`
+	LossRatio float64 `json:"loss_ratio"` // greatest acceptable, of each stream
+	TrialNs   int64   `json:"trial_ns"`   // 0: until its loops are done
+	Loops     int64   `json:"loops"`
+	Rule      string  `json:"rule"` // when a load is believed: "lead 5 of 21", "retry 3"
+	Width     float64 `json:"width_ratio"`
 }
 
 // Host is the tester's machine.
@@ -109,7 +123,7 @@ func (r Run) whole() *Run {
 		}
 	}
 	s := &r.Settings
-	s.GoalLossRatios, s.Sizes, s.CPUs = some(s.GoalLossRatios), some(s.Sizes), some(s.CPUs)
+	s.GoalLossRatios, s.Goals, s.Sizes, s.CPUs = some(s.GoalLossRatios), some(s.Goals), some(s.Sizes), some(s.CPUs)
 	return &r
 }
 

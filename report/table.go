@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"loadtest/units"
 )
@@ -57,16 +58,30 @@ func (t *Text) answerRow(v *Verdict, at, above *Trial, i int) []string {
 		}
 	}
 	if v.RateWireBps == nil {
-		shown = "no load passed"
+		shown = "none without loss"
+		if v.GoalLossRatio > 0 {
+			shown = "no load passed"
+		}
 		if above != nil || v.AboveBps != nil || v.AboveFactor != nil {
 			higher = "lowest tried " + higher
 		}
 	}
+	if v.soft() && v.RateWireBps != nil {
+		sc := t.scale(rate)
+		sc.digits = 2
+		sc.decimals = 0
+		shown = sc.number(v.SoftLowBps) + ".." + sc.rate(v.SoftHighBps)
+	}
 	p50, p99, top := worst(of)
 	return []string{
-		name, size(v.Size, t.stream(name)), units.Loss(v.GoalLossRatio).String(), shown, mpps(pps), t.ofLine(rate, of...), higher,
+		name, size(v.Size, t.stream(name)), goal(v), shown, mpps(pps), t.ofLine(rate, of...), higher,
 		delay(p50), delay(p99), delay(top),
 	}
+}
+
+// goal is a goal's loss and its name.
+func goal(v *Verdict) string {
+	return strings.TrimSpace(units.Loss(v.GoalLossRatio).String() + " " + v.Goal)
 }
 
 // higher says what happened above the answer: "6.224 lost 0.096 %", or why nothing was tried there.

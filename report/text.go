@@ -153,12 +153,21 @@ func (t *Text) scale(bps *float64) scale {
 	if bps == nil {
 		return scaleFor(0)
 	}
-	return scaleFor(*bps).finer(least(t.run.Settings.PrecisionWireBps, t.run.Settings.StepWireBps))
+	return t.wide(scaleFor(*bps).finer(least(t.run.Settings.PrecisionWireBps, t.run.Settings.StepWireBps)))
+}
+
+// wide has digits enough for loads that are a share apart, not a step.
+func (t *Text) wide(sc scale) scale {
+	s := &t.run.Settings
+	if len(s.Goals) > 0 && s.PrecisionWireBps == nil && s.PrecisionFactor == nil && s.PrecisionPps == nil {
+		sc.digits = 4
+	}
+	return sc
 }
 
 // factors is the scale of multiples of the captured pace, fine enough for the steps between them.
 func (t *Text) factors() scale {
-	return factors().finer(least(t.run.Settings.PrecisionFactor, t.run.Settings.StepFactor))
+	return t.wide(factors().finer(least(t.run.Settings.PrecisionFactor, t.run.Settings.StepFactor)))
 }
 
 // color dresses a verdict.

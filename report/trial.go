@@ -34,6 +34,7 @@ type Trial struct {
 	StartNs         int64     `json:"start_ns"`
 	AskedNs         *int64    `json:"duration_asked_ns"` // null: until stopped, or until the source ends
 	DurationNs      int64     `json:"duration_ns"`       // measured: first deadline to end of sending, pre-roll excluded
+	PrerollNs       int64     `json:"preroll_ns"`        // uncounted traffic at the first load, right before
 	IntendedWireBps *float64  `json:"intended_wire_bps"` // asked load per stream, its peak if it changes; null in another unit
 	IntendedPps     *float64  `json:"intended_pps"`
 	IntendedText    string    `json:"intended_text"` // what no rate says: "max", "x10"
@@ -53,6 +54,9 @@ type Trial struct {
 	Verdict string        `json:"verdict"`
 	Reason  string        `json:"reason"`       // of the verdict, in the judge's words
 	Retries *int64        `json:"retries_left"` // after a failure; null: none
+	Goal    string        `json:"goal_name"`
+	Why     string        `json:"chosen"` // why this load and time, in the search's words
+	Probe   bool          `json:"probe"`  // made for its counts: the verdict decides nothing
 	Streams []TrialStream `json:"streams"`
 	Ports   []TrialPort   `json:"ports"`
 }

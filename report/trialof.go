@@ -17,6 +17,9 @@ type About struct {
 	Verdict string // "" is None
 	Reason  string
 	Retries *int64    // left after this failure
+	Goal    string    // name of the goal that it was made for
+	Why     string    // it was made, in the search's words
+	Probe   bool      // it was made for its counts, not for a verdict
 	Start   time.Time // wall time of the run's start
 	Zero    int64     // the run's clock at the run's start, ns
 
@@ -27,6 +30,7 @@ type About struct {
 func TrialOf(s trial.Spec, r *trial.Result, a About) *Trial {
 	t := &Trial{
 		Number: a.Number, Purpose: a.Purpose, Size: a.Size, Verdict: a.Verdict, Reason: a.Reason, Retries: a.Retries,
+		Goal: a.Goal, Why: a.Why, Probe: a.Probe, PrerollNs: int64(s.Preroll),
 		StartNs: r.Start - a.Zero, DurationNs: int64(r.Elapsed), Stopped: r.Stopped, Cut: r.Cut,
 		StolenNs: int64(r.Stolen), SuspendedNs: int64(r.Suspended), DiskWaitNs: int64(r.Starved),
 		Time:    a.Start.Add(time.Duration(r.Start - a.Zero)).Round(0),

@@ -21,6 +21,9 @@ type Background struct {
 // to grow.
 const believed = 11
 
+// unlikely is less than that by so much that it is worth a trial to find out before the end.
+const unlikely = 4
+
 // doubt asks whether what was lost below the cliff has to do with the load at all, where that can be doubted: by one trial at a low
 // load that is long enough for ten losses. Before the end only a limit far below the cliff is doubted.
 func (l *ladder) doubt(atEnd bool) {
@@ -31,7 +34,7 @@ func (l *ladder) doubt(atEnd bool) {
 	seen := l.Known.losses.sum(0, cliff)
 	switch {
 	case seen.events == 0 || l.Known.losses.sum(0, min(cliff, 2*seen.lowest)).bursts():
-	case !atEnd && (seen.events < 4 || seen.lowest > 0.8*cliff):
+	case !atEnd && !(seen.events >= 4 && seen.lowest <= 0.8*cliff || seen.events >= 10 && l.Known.losses.loadMatters(cliff) < unlikely):
 	case l.Known.losses.loadMatters(cliff) > believed:
 	case !atEnd || l.nearby(cliff):
 		l.asked = true
@@ -92,6 +95,7 @@ func (l *ladder) faint(cliff float64) {
 	if seen.lost == 0 || fewer(seen.lost, seen.lost+before.events, share) < doubted {
 		return
 	}
+	l.faintest = o
 	l.background = l.measured(load, cliff)
 }
 

@@ -2,7 +2,6 @@ package search
 
 import (
 	"fmt"
-	"math"
 	"time"
 )
 
@@ -15,14 +14,6 @@ type Goal struct {
 	Loops int64         // passes of one trial through the packets; 0 = no limit
 	Rule  Rule
 	Width float64 // greatest relative distance of the load that failed; 0 = the grid is in multiples
-}
-
-// Sure is the rule for so many trials of a goal: 1 is Single, more are Lead by their root.
-func Sure(trials int) Rule {
-	if trials <= 1 {
-		return Single{}
-	}
-	return Lead{int(math.Ceil(math.Sqrt(float64(trials)))), trials}
 }
 
 // check says what is wrong with a goal.

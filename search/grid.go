@@ -10,7 +10,7 @@ import (
 // A grid is the loads that a search may try, numbered: 0 is the lowest one, top the highest.
 type grid struct {
 	max, step float64 // multiples of step, or, where it is 0,
-	ratio     float64 // each load this factor above the next lower one
+	ratio     float64 // each load this factor above the next lower one, in few digits
 	whole     bool    // loads are whole numbers
 	top       int64
 	width     int64 // so many steps are the precision
@@ -34,10 +34,12 @@ func (g grid) load(i int64) float64 {
 		return g.max
 	case g.step > 0:
 		return min(decimal(float64(i+1)*g.step), g.max)
-	case g.whole:
-		return math.Round(x)
 	default:
-		return decimal(x)
+		digit := math.Pow10(int(math.Floor(math.Log10(x * (g.ratio - 1) / 10))))
+		if g.whole {
+			digit = max(digit, 1)
+		}
+		return decimal(math.Round(x/digit) * digit)
 	}
 }
 

@@ -81,6 +81,7 @@ type ladder struct {
 	drifted     bool
 	asked       bool // whether the losses depend on the load
 	background  *Background
+	faintest    Outcome // the trial that showed it
 	done        bool
 }
 
@@ -309,6 +310,7 @@ func (l *ladder) Answer() Answer {
 	switch {
 	case l.background != nil:
 		a.Load, a.Limit = 0, LimitDevice
+		a.Above, a.Worst, a.Reason = l.background.From, l.faintest.Result, l.faintest.Reason
 	case limited:
 		a.Limit = LimitTester
 	case l.lo == l.top:

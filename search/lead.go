@@ -1,5 +1,7 @@
 package search
 
+import "fmt"
+
 // Lead believes once one kind of trial leads by By; after Of trials the majority decides, a tie passes. Lead{5, 21} decides as the
 // majority of 21 does (the chances differ by 0.006 at most) with half of the trials where things are clear.
 type Lead struct{ By, Of int }
@@ -18,3 +20,5 @@ func (l Lead) Judge(t Tally) Verdict {
 
 // Most is Of.
 func (l Lead) Most() int { return l.Of }
+
+func (l Lead) String() string { return fmt.Sprintf("lead %d of %d", l.By, l.Of) }

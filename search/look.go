@@ -11,7 +11,8 @@ import (
 type Known struct {
 	plateau float64       // load that comes back of the highest one, once the device is warm; 0: not known
 	slow    time.Duration // how long it was less than that
-	clean   bool          // all came back of the highest load
+	tried   bool          // the highest load was tried,
+	loss    float64       // with so much lost of a stream: where that was little enough, there is no plateau
 	losses  evidence
 }
 
@@ -25,13 +26,13 @@ const slower = 0.97
 // comes back whole, that is all.
 func (l *ladder) look() int64 {
 	k := l.Known
-	if k.plateau == 0 && !k.clean {
+	if !k.tried || k.plateau == 0 && k.loss > l.Loss {
 		l.overload()
 	}
 	if l.slow = k.slow; l.slow > 0 {
 		l.settle = min(l.SlowStart, l.slow*5/4+10*time.Millisecond)
 	}
-	if k.plateau == 0 {
+	if k.plateau == 0 || k.loss <= l.Loss {
 		return l.top
 	}
 	return l.below(k.plateau / (1 - l.Loss))
@@ -59,8 +60,7 @@ func (l *ladder) overload() {
 		o := l.ask(s)
 		l.ran(l.top, &o)
 		l.Known.see(&o)
-		if i == 0 && (o.Verdict == Pass) {
-			l.Known.clean = true
+		if l.Known.tried, l.Known.loss = true, worst(&o.Result); i == 0 && o.Verdict == Pass {
 			return
 		}
 		rates, since = append(rates, comesBack(&o.Result, true)), append(since, at+o.Result.Elapsed/2)

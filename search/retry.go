@@ -1,5 +1,7 @@
 package search
 
+import "strconv"
+
 // Retry tries a load again so often after a bad trial; one good trial is enough (Snabb's loadtest).
 type Retry int
 
@@ -16,3 +18,5 @@ func (r Retry) Judge(t Tally) Verdict {
 
 // Most is one more than the retries.
 func (r Retry) Most() int { return int(r) + 1 }
+
+func (r Retry) String() string { return "retry " + strconv.Itoa(int(r)) }

@@ -8,3 +8,5 @@ func (Single) Judge(t Tally) Verdict { return Retry(0).Judge(t) }
 
 // Most is 1.
 func (Single) Most() int { return 1 }
+
+func (Single) String() string { return "single" }

@@ -1,5 +1,7 @@
 package search
 
+import "fmt"
+
 // Verify repeats a bad trial, unless it lost too much for that (ETSI GS NFV-TST 009, 12.3.3: binary search with loss verification).
 type Verify struct {
 	Repeats int
@@ -16,3 +18,10 @@ func (v Verify) Judge(t Tally) Verdict {
 
 // Most is one more than the repeats.
 func (v Verify) Most() int { return v.Repeats + 1 }
+
+func (v Verify) String() string {
+	if v.Above > 0 {
+		return fmt.Sprintf("verify %d up to %g", v.Repeats, v.Above)
+	}
+	return fmt.Sprintf("verify %d", v.Repeats)
+}

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,11 +20,15 @@ const repeats = 8
 // findLimit are the flags of find-limit.
 type findLimit struct {
 	common
+	strategy  strategy
 	precision units.Rate
+	width     units.Loss
 	retries   int
 	exec      string
-	loss      units.Loss
+	losses    []units.Loss
+	given     []goalFlag
 	warmup    time.Duration
+	slow      time.Duration
 	alone     bool // there is no device: what is found is the tester's limit
 }
 
@@ -35,7 +37,8 @@ func newFindLimit() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "find-limit {SOURCE A B | SOURCE PORT | SOURCE TX RX PORT ...}",
 		Short: "Find the highest load without loss",
-		Long:  "find-limit searches the highest load that a device forwards without loss, by bisection; the last line is the answer in Gbps.",
+		Long: "find-limit searches the highest load that a device forwards without loss, or with as little as each goal allows; for one goal\n" +
+			"the last line is the answer in Gbps.",
 		Example: "  loadtest find-limit gen eth2 eth3 --addr eth2=198.18.0.2/16,gw=198.18.0.1 --addr eth3=198.19.0.2/16,gw=198.19.0.1\n" +
 			"  loadtest find-limit -b 1e9 -p 1e6 node1.pcap node1 node2 sim:vita-1gbe/node1 node2.pcap node2 node1 sim:vita-1gbe/node2",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -52,23 +55,33 @@ func newFindLimit() *cobra.Command {
 		},
 	}
 	f.sources.flags(c.Flags())
-	f.flags(c.Flags(), "line rate of the slowest port", "0.1% of --rate")
+	f.flags(c.Flags(), "line rate of the slowest port", "see --width; of other searches than ladder 0.1% of --rate")
 	return c
 }
 
 // flags of find-limit, and the words for the defaults of --rate and --precision.
 func (f *findLimit) flags(fs *pflag.FlagSet, rate, precision string) {
 	f.common.flags(fs, "highest load to try, per stream (default "+rate+"); x20: searches how much faster than captured, and ends with that factor",
-		"of one trial (default 1s; of -b x20 one pass through the capture)")
-	rateVar(fs, &f.precision, "precision", "p", "step between loads (default "+precision+")")
-	fs.IntVarP(&f.retries, "retry-count", "r", 3, "`number` further trials at a load that failed")
-	fs.StringVarP(&f.exec, "exec", "e", "", "`command` judges each trial, given as JSON on its input: exit 0 passes")
-	fs.VarP(&value[units.Loss]{to: &f.loss, text: "0", parse: parseLoss, kind: "share"}, "loss", "l", "acceptable loss, as 0.5%, 1e-5 or 10ppm (default 0)")
-	durationVar(fs, &f.warmup, "warmup", "", 300*time.Millisecond, "uncounted traffic before the first trial of each load")
+		"of one trial (default 1s, of rfc2544 and tst009 60s; of -b x20 one pass through the capture)")
+	f.strategy, f.width, f.losses = ladder, 0.005, []units.Loss{0}
+	fs.Var(&value[strategy]{to: &f.strategy, text: string(ladder), parse: parseStrategy, kind: "name"}, "search",
+		"ladder (cheap trials first; a load is believed by lead 5 of 21), bisect (Snabb's, with --retry-count), rfc2544 (60 s trials), tst009 (the same, a lossy one repeated)")
+	rateVar(fs, &f.precision, "precision", "p", "loads are its multiples, and the answer is as exact (default "+precision+")")
+	fs.Var(&value[units.Loss]{to: &f.width, text: "0.5%", parse: parseWidth, kind: "share"}, "width", "how exact the answer is without --precision, as a share of it")
+	fs.IntVarP(&f.retries, "retry-count", "r", 3, "`number` further trials at a load that failed, of which one may pass; means --search bisect")
+	fs.StringVarP(&f.exec, "exec", "e", "", "`command` judges each trial, given as JSON on its input: exit 0 passes; means --search bisect")
+	fs.VarP(&value[[]units.Loss]{to: &f.losses, text: "0", parse: parseLosses, kind: "share"}, "loss", "l",
+		"acceptable loss, as 0.5%, 1e-5 or 10ppm; several goals: 0,0.5% (default 0)")
+	fs.Var(&goalFlags{&f.given}, "goal", "name=gold,loss=0,trial=60s,sum=60s,exceed=0: a goal in MLRsearch's words; repeat it")
+	durationVar(fs, &f.slow, "slow-start", "", 2*time.Second, "longest slow start of the device to see through; 0: it has none")
+	durationVar(fs, &f.warmup, "warmup", "", 300*time.Millisecond, "uncounted traffic before the first trial of each load, of all searches but ladder")
 }
 
 // run searches the limit of the streams.
 func (f *findLimit) run(c *cobra.Command, streams []stream) error {
+	if err := f.choose(c.Flags()); err != nil {
+		return err
+	}
 	if f.duration == 0 && f.loops == 0 && f.timed(c.Flags()) {
 		return usagef("--duration 0: a search needs trials that end, as -D 1")
 	}
@@ -90,84 +103,128 @@ func (f *findLimit) run(c *cobra.Command, streams []stream) error {
 	case f.rate.Kind == units.Factor: // a capture is not even: a trial has to see all of it
 		f.loops = 1
 	default:
-		f.duration = time.Second
+		f.duration = f.strategy.trial()
+	}
+	goals, err := f.aims()
+	if err != nil {
+		return err
 	}
 	s, err := open(c, &f.common, streams)
 	if err != nil {
 		return err
 	}
-	o, err := f.bisect(s)
-	strategy := search.Bisect(o)
-	if wrong, ok := strategy.(interface{ Err() error }); err == nil && ok && wrong.Err() != nil {
-		err = usageError{wrong.Err()}
+	l, err := f.load(s)
+	for _, g := range goals {
+		if wrong, ok := f.of(l, g, nil).(interface{ Err() error }); err == nil && ok && wrong.Err() != nil {
+			err = usageError{wrong.Err()}
+		}
 	}
 	if err != nil {
 		s.Close()
 		return err
 	}
-	set := report.Settings{Retries: new(int64(f.retries)), Search: "bisect", Exec: f.exec, GoalLossRatios: []float64{float64(f.loss)}}
-	switch o.Unit {
-	case trial.Factor:
-		set.RateFactor, set.PrecisionFactor = report.Number(o.Max), report.Number(o.Precision)
-	case trial.Packets:
-		set.RatePps = report.Number(o.Max)
-	default:
-		set.RateWireBps, set.PrecisionWireBps = report.Number(o.Max), report.Number(o.Precision)
-	}
-	f.lengths(&set)
 	if f.dryRun {
-		return f.plan(s, o)
+		return f.plan(s, l, goals)
 	}
-	if err := s.begin(set); err != nil {
+	if err := s.begin(f.settings(l, goals)); err != nil {
 		return s.end(err)
 	}
 	var all error
 	for i := range s.sized() {
-		if err := s.turn(i); err != nil {
+		if err = s.turn(i); err == nil && i > 0 {
+			l, err = f.load(s)
+		}
+		if err != nil {
 			all = worse(all, err)
 			break
 		}
-		if i > 0 {
-			if o, err = f.bisect(s); err != nil {
-				all = worse(all, err)
-				break
-			}
-		}
-		if err := f.search(c, s, o); err != nil {
-			if all = worse(all, err); c.Context().Err() != nil {
-				break
+		known := &search.Known{}
+		for _, g := range goals {
+			if all = worse(all, f.search(c, s, l, g, known)); c.Context().Err() != nil {
+				return s.end(all)
 			}
 		}
 	}
 	return s.end(all)
 }
 
-// plan says what the search would be. The lower a load, the longer its passes take.
-func (f *findLimit) plan(s *session, o search.BisectOptions) error {
-	at := func(load float64) trial.Spec {
-		return trial.Spec{Unit: o.Unit, Load: []trial.Point{{Load: load}}, Duration: o.Duration, Loops: o.Loops}
+// settings are what the first record says of the search.
+func (f *findLimit) settings(l loadRange, goals []search.Goal) report.Settings {
+	set := report.Settings{Search: string(f.strategy), Exec: f.exec}
+	for _, g := range goals {
+		set.GoalLossRatios = append(set.GoalLossRatios, g.Loss)
+		set.Goals = append(set.Goals, report.Goal{Name: g.Name, LossRatio: g.Loss, TrialNs: int64(g.Trial), Loops: g.Loops, Rule: g.Rule.String(), Width: g.Width})
 	}
-	most, load := 0.0, o.Max
-	for range 2 + int(math.Ceil(math.Log2(max(1, o.Max/o.Precision)))) {
-		most += float64(1+f.retries)*s.length(at(load)).Seconds() + f.warmup.Seconds()
-		load = max(load/2, o.Precision)
+	switch f.strategy {
+	case ladder:
+		set.SlowStartNs = new(int64(f.slow))
+	case bisect:
+		set.Retries = new(int64(f.retries))
 	}
-	top := units.Rate{Kind: kind(o.Unit), Value: o.Max}
-	loads := fmt.Sprintf("up to %s, in steps of %v", s.per(top), units.Rate{Kind: top.Kind, Value: o.Precision})
-	if o.Loops > 0 {
-		half := units.Rate{Kind: top.Kind, Value: o.Max / 2}
-		loads += fmt.Sprintf("; a trial of %s: %v at %v, %v at %v", passes(o.Loops), said(s.length(at(top.Value))), short(top), said(s.length(at(half.Value))), short(half))
+	if f.strategy != ladder {
+		set.WarmupNs = new(int64(f.warmup))
 	}
-	return s.plan(loads, s.length(at(o.Max))+f.warmup, lasting(most))
+	top, step := report.Number(l.max), report.Number(l.step)
+	if l.step == 0 {
+		step = nil
+	}
+	switch l.unit {
+	case trial.Factor:
+		set.RateFactor, set.PrecisionFactor = top, step
+	case trial.Packets:
+		set.RatePps, set.PrecisionPps = top, step
+	default:
+		set.RateWireBps, set.PrecisionWireBps = top, step
+	}
+	f.lengths(&set)
+	return set
 }
 
-// search finds the limit at the size at hand.
-func (f *findLimit) search(c *cobra.Command, s *session, o search.BisectOptions) error {
-	again := repeats
-	if f.alone {
-		again = 1 // what the tester cannot do is the answer
+// A loadRange is what a search may ask of the ports that are open.
+type loadRange struct {
+	unit      trial.Unit
+	max, step float64 // step 0: loads are not multiples
+	share     map[string]float64
+}
+
+// load resolves rates for the ports that are open.
+func (f *findLimit) load(s *session) (l loadRange, err error) {
+	top, err := s.load("rate", f.rate)
+	if err != nil {
+		return l, err
 	}
-	so := search.Options{Loss: float64(f.loss), Invalid: again, MaxUnsent: float64(s.unsent), Warmup: f.warmup, FirstWarmup: max(f.warmup, min(time.Second, 3*f.warmup))}
+	if top.Kind == units.Factor {
+		if err := s.paced(false); err != nil {
+			return l, err
+		}
+	}
+	l = loadRange{unit: unit(top), max: top.Value, share: s.shared()}
+	if f.precision == (units.Rate{}) && f.strategy == ladder {
+		return l, nil
+	}
+	step, err := s.distance("precision", f.precision, top, 1000)
+	l.step = step.Value
+	return l, err
+}
+
+// of is the search for a goal.
+func (f *findLimit) of(l loadRange, g search.Goal, known *search.Known) search.Strategy {
+	slow := f.slow
+	if slow == 0 {
+		slow = -1
+	}
+	return f.strategy.of(l, g, slow, known)
+}
+
+// search finds the limit for a goal at the size at hand.
+func (f *findLimit) search(c *cobra.Command, s *session, l loadRange, g search.Goal, known *search.Known) error {
+	so := search.Options{Loss: g.Loss, Invalid: repeats, MaxUnsent: float64(s.unsent), Untagged: s.runner.Untagged()}
+	if f.alone {
+		so.Invalid = 1 // what the tester cannot do is the answer
+	}
+	if f.strategy != ladder {
+		so.Warmup, so.FirstWarmup = f.warmup, max(f.warmup, min(time.Second, 3*f.warmup))
+	}
 	if f.exec != "" {
 		so.Verdict = func(ctx context.Context, spec trial.Spec, r trial.Result) (bool, string, error) {
 			return s.judge(ctx, f.exec, report.TrialOf(spec, &r, s.about(report.Search, &r)), c.ErrOrStderr())
@@ -177,121 +234,12 @@ func (f *findLimit) search(c *cobra.Command, s *session, o search.BisectOptions)
 	if s.wait > 0 {
 		so.Ask = s.ask
 	}
-	w := &watcher{session: s, retries: f.retries, max: o.Max}
+	w := &watcher{session: s, retries: -1, max: l.max, goal: g.Name}
+	if r, ok := g.Rule.(search.Retry); ok {
+		w.retries = int(r)
+	}
 	so.See = w.see
 	w.first = s.steps
-	answer, err := search.Run(c.Context(), s.runner, search.Bisect(o), so)
-	return f.answer(s, w, answer, err)
-}
-
-// bisect resolves rates for the ports that are open.
-func (f *findLimit) bisect(s *session) (search.BisectOptions, error) {
-	top, err := s.load("rate", f.rate)
-	if err != nil {
-		return search.BisectOptions{}, err
-	}
-	if top.Kind == units.Factor {
-		if err := s.paced(false); err != nil {
-			return search.BisectOptions{}, err
-		}
-	}
-	step, err := s.distance("precision", f.precision, top, 1000)
-	if err != nil {
-		return search.BisectOptions{}, err
-	}
-	return search.BisectOptions{Max: top.Value, Precision: step.Value, Unit: unit(top), Duration: f.duration, Loops: f.loops, Rule: search.Retry(f.retries), Share: s.shared()}, nil
-}
-
-// answer writes the verdict and turns it into the run's error.
-func (f *findLimit) answer(s *session, w *watcher, a search.Answer, err error) error {
-	v := &report.Verdict{Size: s.label, GoalLossRatio: float64(f.loss), Trials: a.Trials, Limit: limit(a, s.atLine, err)}
-	if a.Load > 0 {
-		best := report.TrialOf(trial.Spec{Unit: a.Unit, Load: []trial.Point{{Load: a.Load}}, Share: s.shared()}, &a.Best, s.about(report.Search, &a.Best))
-		v.RateWireBps, v.RatePps, v.LoadFactor = best.RateWireBps, best.RatePps, best.LoadFactor
-	}
-	load, step, above := &v.RateWireBps, &v.PrecisionBps, &v.AboveBps
-	if a.Unit == trial.Factor {
-		load, step, above = &v.LoadFactor, &v.PrecisionFactor, &v.AboveFactor
-	}
-	if a.Unit != trial.Packets {
-		// The grid's load is the answer while what was sent rounds to it; a load is never claimed that was not sent.
-		if *load != nil && math.Abs(**load-a.Load) < a.Step/2 {
-			*load = report.Number(a.Load)
-		}
-		*step = report.Number(a.Step)
-		if a.Above > 0 {
-			*above = report.Number(a.Above)
-		}
-	}
-	v.Trial, v.AboveTrial = w.number(a.Load), w.number(a.Above)
-	if alone := s.tester(); alone != nil && v.RateWireBps != nil && *v.RateWireBps >= near**alone {
-		v.TesterBps = alone
-	}
-	if a.Limit != "" { // else nothing is known of any load
-		_ = s.write(v) // end tells it
-	}
-	switch {
-	case a.Complete && a.Limit == search.LimitTester && a.Load == 0:
-		if not := s.limited(trial.Spec{Unit: a.Unit, Load: []trial.Point{{Load: a.Above}}}, &a.Worst); not != nil {
-			return not
-		}
-		return ran(err)
-	case err != nil:
-		return ran(err)
-	case a.Limit == search.LimitTester && f.alone:
-		return nil
-	case a.Limit == search.LimitTester:
-		upTo, beyond := units.Rate{Kind: kind(a.Unit), Value: a.Load}, "a faster port"
-		switch {
-		case a.Worst.Starved > 0:
-			beyond = "a faster disk, or --memory"
-		case a.Worst.Pauses() > 0:
-			return notMeasured(fmt.Sprintf("no limit of the device found: above %v it holds the tester up by PAUSE frames (flow control); %s. Without it: %s",
-				upTo, a.Reason, s.unpaused(&a.Worst)))
-		}
-		return notMeasured(fmt.Sprintf("no limit of the device found: above %v the tester is at its own; %s. Up to there: -b %v; beyond: %s",
-			upTo, a.Reason, upTo, beyond))
-	case a.Load == 0:
-		return failure{errors.New("no load passed")}
-	}
-	return nil
-}
-
-// kind is a rate's that counts what the unit does.
-func kind(u trial.Unit) units.RateKind {
-	switch u {
-	case trial.Packets:
-		return units.Packets
-	case trial.Factor:
-		return units.Factor
-	}
-	return units.Wire
-}
-
-// limit is what an answer is limited by; "" where the search did not come to its end, or could not tell.
-func limit(a search.Answer, atLine bool, err error) string {
-	switch {
-	case !a.Complete || err != nil:
-		return ""
-	case a.Limit == search.LimitDevice:
-		return report.ByDevice
-	case a.Limit == search.LimitTester:
-		return report.ByTester
-	case a.Limit == search.LimitMaximum && atLine:
-		return report.ByLine
-	case a.Limit == search.LimitMaximum:
-		return report.ByAsked
-	}
-	return ""
-}
-
-// ran marks an error of a run that had begun.
-func ran(err error) error {
-	var not *search.NotMeasured
-	var stop interrupted
-	var use usageError
-	if errors.As(err, &not) || errors.As(err, &stop) || errors.As(err, &use) {
-		return err
-	}
-	return portError{err}
+	answer, err := search.Run(c.Context(), s.runner, f.of(l, g, known), so)
+	return f.answer(s, w, g, answer, err)
 }

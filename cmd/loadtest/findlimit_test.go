@@ -50,7 +50,7 @@ func TestAnswer(t *testing.T) {
 		{"disk", disk, report.Verdict{LoadFactor: number(7.3), PrecisionFactor: number(0.1), AboveFactor: number(7.4), RateWireBps: number(672e3), RatePps: number(1000),
 			Trials: 5, Limit: report.ByTester}, "no limit of the device found: above x7.3 the tester is at its own; packets waited 35 ms for the disk. Up to there: -b x7.3; " +
 			"beyond: a faster disk, or --memory", 3},
-		{"none", none, report.Verdict{PrecisionFactor: number(0.1), AboveFactor: number(0.1), Limit: report.ByDevice}, "no load passed", 1},
+		{"none", none, report.Verdict{PrecisionFactor: number(0.1), AboveFactor: number(0.1), Limit: report.ByDevice}, "no rate without loss", 1},
 		{"nothing but disk", nothing, report.Verdict{PrecisionFactor: number(0.1), AboveFactor: number(0.1), Limit: report.ByTester},
 			"no verdict about the device: the tester is limited by disk: packets waited 35 ms for it. Lower: -b x0.00095; or a faster disk, or --memory", 3},
 		{"bits", bits, report.Verdict{PrecisionBps: number(1e3), AboveBps: number(673e3), RateWireBps: number(672e3), RatePps: number(1000), Limit: report.ByDevice}, "", 0},
@@ -60,7 +60,7 @@ func TestAnswer(t *testing.T) {
 			s, _ := measuring(stream{name: "a→b"})
 			var records kept
 			s.sinks = append(s.sinks, &records)
-			err := (&findLimit{}).answer(s, &watcher{session: s}, tt.answer, nil)
+			err := (&findLimit{}).answer(s, &watcher{session: s}, search.Goal{Rule: search.Single{}}, tt.answer, nil)
 			got := ""
 			if err != nil {
 				got = err.Error()
@@ -70,6 +70,10 @@ func TestAnswer(t *testing.T) {
 			}
 			if len(records) != 1 {
 				t.Fatalf("wrote %d records, want the verdict", len(records))
+			}
+			tt.want.Rule = "single"
+			if tt.want.Limit == report.ByTester {
+				tt.want.Flags = []string{report.FlagTester}
 			}
 			if d := cmp.Diff(&tt.want, records[0]); d != "" {
 				t.Errorf("verdict (-want +got):\n%s", d)
@@ -95,9 +99,9 @@ func TestPlanOfPasses(t *testing.T) {
 			s, out := measuring(captured())
 			s.command.SetOut(out)
 			s.streams[0].packets = &packet.Store{}
-			f := &findLimit{retries: 1, warmup: 300 * time.Millisecond}
-			o := search.BisectOptions{Max: 4, Precision: 1, Unit: tt.unit, Duration: tt.duration, Loops: tt.loops}
-			if err := f.plan(s, o); err != nil {
+			f := &findLimit{strategy: bisect, retries: 1, warmup: 300 * time.Millisecond}
+			goal := search.Goal{Trial: tt.duration, Loops: tt.loops, Rule: search.Retry(1)}
+			if err := f.plan(s, loadRange{unit: tt.unit, max: 4, step: 1}, []search.Goal{goal}); err != nil {
 				t.Fatal(err)
 			}
 			if got := out.String(); !strings.Contains(got, "\n"+tt.want) {

@@ -89,7 +89,7 @@ func TestRuns(t *testing.T) {
 	if code, out, talk := called(t, "runs"); code != exitPass || out != "" || talk != "no saved runs in "+os.Getenv("LOADTEST_RUNS")+"\n" {
 		t.Errorf("no runs: code %d, %q, %q", code, out, talk)
 	}
-	_, found, _ := called(t, "find-limit", "-D", "10ms", "--warmup", "0", "-n", "my device", capture, "sim:wire/a", "sim:wire/b")
+	_, found, _ := called(t, "find-limit", "-D", "10ms", "--slow-start", "0", "-n", "my device", capture, "sim:wire/a", "sim:wire/b")
 	first := newest(t)
 	code, lost, _ := called(t, "replay", "-b", "100M", "-D", "100ms", capture, "sim:lossy/a", "sim:lossy/b")
 	if code != exitFail {
@@ -128,7 +128,7 @@ func TestRuns(t *testing.T) {
 
 func TestRunsRepeat(t *testing.T) {
 	_, capture := keep(t)
-	args := []string{"find-limit", "-b", "1G", "-D", "20ms", "--warmup", "0", "-n", "my device", "--tag=never", capture, "sim:lossy/a", "sim:lossy/b", "--loss", "0.2%"}
+	args := []string{"find-limit", "-b", "1G", "-D", "20ms", "--slow-start", "0", "-n", "my device", "--tag=never", capture, "sim:lossy/a", "sim:lossy/b", "--loss", "0.2%"}
 	code, want, _ := called(t, args...)
 	first := newest(t)
 	for i, ref := range []string{"", "last", runID(first), first} { // those after the first repeat a repetition
@@ -140,7 +140,7 @@ func TestRunsRepeat(t *testing.T) {
 		if again != code || out != want {
 			t.Errorf("repeat %q: code %d, want %d; printed\n%s\nthe run printed\n%s", ref, again, code, out, want)
 		}
-		if line := "loadtest find-limit -b 1G -D 20ms --warmup 0 -n 'my device' --tag=never " + capture + " sim:lossy/a sim:lossy/b --loss 0.2%\n"; !strings.Contains(talk, line) {
+		if line := "loadtest find-limit -b 1G -D 20ms --slow-start 0 -n 'my device' --tag=never " + capture + " sim:lossy/a sim:lossy/b --loss 0.2%\n"; !strings.Contains(talk, line) {
 			t.Errorf("repeat %q: %s\nlacks %s", ref, talk, line)
 		}
 		run, err := asked(newest(t))
@@ -152,7 +152,7 @@ func TestRunsRepeat(t *testing.T) {
 		t.Errorf("%d runs, error %v; want the first and four repetitions", len(runs), err)
 	}
 	again, out, talk := called(t, "runs", "repeat", runID(first), "--", "-q", "--loss", "0")
-	if again != code || strings.Count(out, "\n") != 1 || strings.HasSuffix(want, "\n"+out) || !strings.Contains(talk, " --loss 0.2% -q --loss 0\n") {
+	if again != exitFail || strings.Count(out, "\n") != 1 || strings.HasSuffix(want, "\n"+out) || !strings.Contains(talk, " --loss 0.2% -q --loss 0\n") {
 		t.Errorf("with a goal of its own: code %d, %q, %q; want another answer than in\n%s", again, out, talk, want)
 	}
 }

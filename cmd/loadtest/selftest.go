@@ -34,7 +34,7 @@ func newSelftest() *cobra.Command {
 	f.shared(c.Flags())
 	c.Flags().BoolVar(&f.both, "both", false, "also from B to A")
 	c.Flags().StringVar(&f.sizes, "sizes", "", "`list` the whole test once for each, as 64,512,imix (default 64)")
-	f.flags(c.Flags(), "line rate of the slower port", "0.1% of --rate")
+	f.flags(c.Flags(), "line rate of the slower port", "0.5% of the answer, see --width; of other searches than ladder 0.1% of --rate")
 	return c
 }
 

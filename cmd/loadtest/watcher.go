@@ -16,16 +16,31 @@ type watcher struct {
 	max      float64
 	low      float64
 	high     float64
-	decided  map[float64]int // number of the trial that decided about a load
+	goal     string
+	passed   map[float64]shown // loads
+	failed   map[float64]shown
 	lastShow time.Time
 }
 
-// number is that of the trial which decided about a load; nil: none did.
-func (w *watcher) number(load float64) *int {
-	if n, ok := w.decided[load]; ok {
-		return new(n)
+// shown is the trial that is shown for a load: the last one of the longest.
+type shown struct {
+	trial  int
+	length time.Duration
+}
+
+func (t shown) number() *int {
+	if t.trial == 0 {
+		return nil
 	}
-	return nil
+	return new(t.trial)
+}
+
+// or is a trial of the same load, if it is as long.
+func (t shown) or(trial int, length time.Duration) shown {
+	if length < t.length {
+		return t
+	}
+	return shown{trial, length}
 }
 
 // see is the search's observer.
@@ -58,23 +73,41 @@ func (w *watcher) record(purpose string, e search.Event) {
 		if a.Verdict == "" {
 			a.Verdict = report.Invalid
 		}
-		if e.Verdict == search.Fail {
-			a.Retries = new(int64(max(0, w.retries+1-e.Attempt)))
-		}
-		if e.Verdict != search.Invalid {
-			if w.decided == nil {
-				w.decided = map[float64]int{}
-			}
-			w.decided[load] = w.steps
-		}
-		switch {
-		case e.Verdict == search.Pass:
-			w.low = max(w.low, load)
-		case e.Verdict == search.Limited || e.Verdict == search.Fail && *a.Retries == 0:
-			w.high = load
-		}
+		w.judged(e, load, &a)
 	}
 	_ = w.write(report.TrialOf(e.Spec, &e.Result, a))
+}
+
+// judged notes what a trial says about its load.
+func (w *watcher) judged(e search.Event, load float64, a *report.About) {
+	a.Why, a.Probe, a.Goal = e.Why, e.Probe, w.goal
+	if e.Verdict == search.Fail && w.retries >= 0 {
+		a.Retries = new(int64(max(0, w.retries+1-e.Attempt)))
+	}
+	if e.Verdict == search.Invalid {
+		return
+	}
+	if w.passed == nil {
+		w.passed, w.failed = map[float64]shown{}, map[float64]shown{}
+	}
+	switch {
+	case e.Probe:
+		if w.failed[load].trial == 0 {
+			w.failed[load] = shown{trial: w.steps}
+		}
+	case e.Verdict == search.Pass:
+		w.passed[load] = w.passed[load].or(w.steps, e.Spec.Duration)
+		if w.low = max(w.low, load); w.high <= w.low {
+			w.high = 0
+		}
+	case a.Retries != nil && *a.Retries > 0 && e.Verdict != search.Limited:
+		w.failed[load] = w.failed[load].or(w.steps, e.Spec.Duration)
+	default:
+		w.failed[load] = w.failed[load].or(w.steps, e.Spec.Duration)
+		if w.high = load; w.low >= load {
+			w.low = 0
+		}
+	}
 }
 
 func (w *watcher) show(label string, e search.Event, sample trial.Sample) {

@@ -66,7 +66,7 @@ func TestLinkAtStart(t *testing.T) {
 func TestLinkInSearch(t *testing.T) {
 	device(t)
 	d := lab.Veth(t)
-	args := append(lenient("find-limit"), "-p", "500kbps", "-D", "1", "--warmup", "0")
+	args := append(lenient("find-limit"), "-p", "500kbps", "-D", "1", "--search", "bisect", "--warmup", "0")
 	t.Run("back", func(t *testing.T) {
 		p := start(t, append(args, "gen", d.A, d.B)...)
 		p.await(t, `"trial":1,`)
@@ -192,7 +192,7 @@ func TestStopped(t *testing.T) {
 	device(t)
 	d := lab.Veth(t)
 	for _, args := range [][]string{
-		{"find-limit", "-p", "500kbps", "--warmup", "0"},
+		{"find-limit", "-p", "500kbps", "--search", "bisect", "--warmup", "0"},
 		{"replay"},
 		{"transient", "-s", "1Mbps", "--warmup", "0"},
 	} {

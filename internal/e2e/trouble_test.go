@@ -24,8 +24,8 @@ func TestInterrupt(t *testing.T) {
 		signal syscall.Signal
 		code   int
 	}{
-		{"find-limit", []string{"find-limit", "-b", "3Mbps", "-p", "1kbps", "-D", "20", "--warmup", "0", file, d.A, d.B}, syscall.SIGINT, 130},
-		{"find-limit by TERM", []string{"find-limit", "-b", "3Mbps", "-p", "1kbps", "-D", "20", "--warmup", "0", file, d.A, d.B}, syscall.SIGTERM, 143},
+		{"find-limit", []string{"find-limit", "-b", "3Mbps", "-p", "1kbps", "-D", "20", "--slow-start", "0", file, d.A, d.B}, syscall.SIGINT, 130},
+		{"find-limit by TERM", []string{"find-limit", "-b", "3Mbps", "-p", "1kbps", "-D", "20", "--slow-start", "0", file, d.A, d.B}, syscall.SIGTERM, 143},
 		{"transient", []string{"transient", "-b", "3Mbps", "-D", "20", "--warmup", "0", file, d.A, d.B}, syscall.SIGINT, 130},
 		{"replay", []string{"replay", "-b", "3Mbps", "-D", "30", file, d.A, d.B}, syscall.SIGINT, 130},
 		{"replay without end", []string{"replay", "-b", "3Mbps", "-D", "0", "--max-unsent", "50%", file, d.A, d.B}, syscall.SIGINT, 0},
