@@ -43,9 +43,10 @@ type Settings struct {
 	Exec             string    `json:"exec"`
 	GoalLossRatios   []float64 `json:"goal_loss_ratio"`
 	Goals            []Goal    `json:"goals"`
-	SlowStartNs      *int64    `json:"slow_start_ns"` // longest slow start that the search sees through
-	WarmupNs         *int64    `json:"warmup_ns"`     // uncounted traffic before each new load
-	Sizes            []string  `json:"size_labels"`   // when the run is made once per size: "64 B", "imix"
+	SlowStartNs      *int64    `json:"slow_start_ns"`   // longest slow start that the search sees through
+	WarmupNs         *int64    `json:"warmup_ns"`       // uncounted traffic before each new load
+	Repeats          *int64    `json:"invalid_repeats"` // in a row, of a trial that the tester spoilt
+	Sizes            []string  `json:"size_labels"`     // when the run is made once per size: "64 B", "imix"
 	CPUs             []int     `json:"cpu_list"`
 }
 

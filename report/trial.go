@@ -37,7 +37,8 @@ type Trial struct {
 	PrerollNs       int64     `json:"preroll_ns"`        // uncounted traffic at the first load, right before
 	IntendedWireBps *float64  `json:"intended_wire_bps"` // asked load per stream, its peak if it changes; null in another unit
 	IntendedPps     *float64  `json:"intended_pps"`
-	IntendedText    string    `json:"intended_text"` // what no rate says: "max", "x10"
+	IntendedFactor  *float64  `json:"intended_factor"` // of the captured pace
+	IntendedText    string    `json:"intended_text"`   // what no rate says: "max", "x10"
 
 	// The load really sent, per stream: every stream sent at least this much (times its share). The packets are those of the
 	// stream that decides.
@@ -93,6 +94,9 @@ type TrialStream struct {
 
 	HalfBps *float64 `json:"second_half_received_wire_bps"` // received in the second half: what the device forwards for good
 	HalfPps *float64 `json:"second_half_received_pps"`
+
+	HalfReceived *int64 `json:"second_half_received"`
+	HalfNs       int64  `json:"second_half_ns"`
 
 	LatencyCount *int64 `json:"latency_samples"`
 	Delay

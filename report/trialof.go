@@ -81,7 +81,7 @@ func (t *Trial) intend(s trial.Spec) {
 	case s.Unit == trial.Packets:
 		t.IntendedPps = Number(peak)
 	case s.Unit == trial.Factor:
-		t.IntendedText = fmt.Sprintf("x%g", peak)
+		t.IntendedText, t.IntendedFactor = fmt.Sprintf("x%g", peak), Number(peak)
 	case s.Unit == trial.Sessions:
 		t.IntendedText = fmt.Sprintf("%g sessions/s", peak)
 	case s.Unit == trial.Transactions:
@@ -102,7 +102,7 @@ func (s *TrialStream) untagged() {
 
 // sentOnly forgets what nobody looked for.
 func (s *TrialStream) sentOnly() {
-	for _, n := range []**int64{&s.Received, &s.ReceivedBytes, &s.ReceivedWire, &s.Lost, &s.Duplicated, &s.Reordered, &s.Late, &s.Corrupt, &s.Surplus, &s.LatencyCount} {
+	for _, n := range []**int64{&s.Received, &s.ReceivedBytes, &s.ReceivedWire, &s.Lost, &s.Duplicated, &s.Reordered, &s.Late, &s.Corrupt, &s.Surplus, &s.LatencyCount, &s.HalfReceived} {
 		*n = nil
 	}
 	for _, x := range []**float64{&s.LossRatio, &s.ReceivedBps, &s.ReceivedPps, &s.HalfBps, &s.HalfPps} {
@@ -120,6 +120,7 @@ func streamOf(s *trial.Stream, elapsed time.Duration) TrialStream {
 		SentBps: per(s.SentWireBits, elapsed), SentPps: per(s.Sent, elapsed),
 		ReceivedBps: per(s.RecvWireBits, elapsed), ReceivedPps: per(s.Received, elapsed),
 		HalfBps: per(s.Half.WireBits, s.Half.During), HalfPps: per(s.Half.Packets, s.Half.During),
+		HalfReceived: new(s.Half.Packets), HalfNs: int64(s.Half.During),
 		LatencyCount: new(s.Latency.Count),
 		Delay:        Delay(timesOf(&s.Latency)), Lateness: Lateness(timesOf(&s.Lateness)),
 		LateRatio: lateRatio(&s.Lateness), LatenessBars: slices.Concat([][2]int64{}, s.Lateness.Bars()),

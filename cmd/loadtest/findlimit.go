@@ -14,9 +14,6 @@ import (
 	"loadtest/units"
 )
 
-// repeats is how often in a row a trial that the tester spoilt is made again: on a busy machine a stall is not the tester's limit.
-const repeats = 8
-
 // findLimit are the flags of find-limit.
 type findLimit struct {
 	common
@@ -72,7 +69,7 @@ func (f *findLimit) flags(fs *pflag.FlagSet, rate, precision string) {
 	fs.StringVarP(&f.exec, "exec", "e", "", "`command` judges each trial, given as JSON on its input: exit 0 passes; means --search bisect")
 	fs.VarP(&value[[]units.Loss]{to: &f.losses, text: "0", parse: parseLosses, kind: "share"}, "loss", "l",
 		"acceptable loss, as 0.5%, 1e-5 or 10ppm; several goals: 0,0.5% (default 0)")
-	fs.Var(&goalFlags{&f.given}, "goal", "name=gold,loss=0,trial=60s,sum=60s,exceed=0: a goal in MLRsearch's words; repeat it")
+	fs.Var(&values[goalFlag]{to: &f.given, parse: parseGoal, kind: "goal"}, "goal", "name=gold,loss=0,trial=60s,sum=60s,exceed=0: a goal in MLRsearch's words; repeat it")
 	durationVar(fs, &f.slow, "slow-start", "", 2*time.Second, "longest slow start of the device to see through; 0: it has none")
 	durationVar(fs, &f.warmup, "warmup", "", 300*time.Millisecond, "uncounted traffic before the first trial of each load, of all searches but ladder")
 }
@@ -148,9 +145,20 @@ func (f *findLimit) run(c *cobra.Command, streams []stream) error {
 	return s.end(all)
 }
 
+// repeats is how often in a row a trial that the tester spoilt is made again: on a busy machine a stall is not the tester's limit.
+func (f *findLimit) repeats() int {
+	if f.alone {
+		return 1 // what the tester cannot do is the answer
+	}
+	return 8
+}
+
+// firstWarmup is the warm-up before the very first trial.
+func firstWarmup(w time.Duration) time.Duration { return max(w, min(time.Second, 3*w)) }
+
 // settings are what the first record says of the search.
 func (f *findLimit) settings(l loadRange, goals []search.Goal) report.Settings {
-	set := report.Settings{Search: string(f.strategy), Exec: f.exec}
+	set := report.Settings{Search: string(f.strategy), Exec: f.exec, Repeats: new(int64(f.repeats()))}
 	for _, g := range goals {
 		set.GoalLossRatios = append(set.GoalLossRatios, g.Loss)
 		set.Goals = append(set.Goals, report.Goal{Name: g.Name, LossRatio: g.Loss, TrialNs: int64(g.Trial), Loops: g.Loops, Rule: g.Rule.String(), Width: g.Width})
@@ -218,12 +226,9 @@ func (f *findLimit) of(l loadRange, g search.Goal, known *search.Known) search.S
 
 // search finds the limit for a goal at the size at hand.
 func (f *findLimit) search(c *cobra.Command, s *session, l loadRange, g search.Goal, known *search.Known) error {
-	so := search.Options{Loss: g.Loss, Invalid: repeats, MaxUnsent: float64(s.unsent), Untagged: s.runner.Untagged()}
-	if f.alone {
-		so.Invalid = 1 // what the tester cannot do is the answer
-	}
+	so := search.Options{Loss: g.Loss, Invalid: f.repeats(), MaxUnsent: float64(s.unsent), Untagged: s.runner.Untagged()}
 	if f.strategy != ladder {
-		so.Warmup, so.FirstWarmup = f.warmup, max(f.warmup, min(time.Second, 3*f.warmup))
+		so.Warmup, so.FirstWarmup = f.warmup, firstWarmup(f.warmup)
 	}
 	if f.exec != "" {
 		so.Verdict = func(ctx context.Context, spec trial.Spec, r trial.Result) (bool, string, error) {

@@ -149,19 +149,6 @@ func (g *goalFlag) believed(of search.Goal) (search.Rule, error) {
 // usualTrials is how many trials a load takes at most before it is believed (MLRsearch's usual sum of 21 s).
 const usualTrials = 21
 
-// goalFlags is --goal, which may be repeated.
-type goalFlags struct{ to *[]goalFlag }
-
-func (g *goalFlags) String() string { return "" }
-func (g *goalFlags) Type() string   { return "goal" }
-func (g *goalFlags) Set(s string) error {
-	one, err := parseGoal(s)
-	if err == nil {
-		*g.to = append(*g.to, one)
-	}
-	return err
-}
-
 // parseWidth reads how far apart two loads may be at the end.
 func parseWidth(s string) (units.Loss, error) {
 	w, err := units.ParseLoss(s)

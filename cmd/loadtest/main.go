@@ -88,7 +88,7 @@ func newRoot() *cobra.Command {
 		{"measure", "Measure:", []*cobra.Command{newFindLimit(), newReplay(), newTransient()}},
 		{"prepare", "Prepare:", []*cobra.Command{newGenpcap(), newGenconf()}},
 		{"look", "Look:", []*cobra.Command{newDemo(), newPorts(), newDoctor(), newSelftest(), newInspect()}},
-		{"results", "Results:", []*cobra.Command{newRuns()}},
+		{"results", "Results:", []*cobra.Command{newRuns(), newExplain()}},
 		{"other", "Other:", []*cobra.Command{newVersion()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

@@ -1,0 +1,321 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"loadtest/report"
+	"loadtest/search"
+	"loadtest/trial"
+	"loadtest/units"
+)
+
+func newExplain() *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain [ID | last | FILE]",
+		Short: "Make a saved search again from its trials, without any device, and say why each was made",
+		Long: "explain hands the trials of a saved search to the search anew: it prints why each was made and what it was taken for, and checks\n" +
+			"that the same answer comes out. Exit 1 says that it does not.",
+		Example: "  loadtest explain\n  loadtest explain router.jsonl",
+		Args:    oneRun,
+		RunE: func(c *cobra.Command, args []string) error {
+			file, err := findRun(meant(args))
+			if err != nil {
+				return err
+			}
+			f, err := os.Open(file)
+			if err != nil {
+				return usageError{err}
+			}
+			defer f.Close()
+			log, err := report.Read(f)
+			if err != nil {
+				return usagef("%s: %w", file, err)
+			}
+			e, err := explained(log)
+			if err != nil {
+				return usagef("%s: %w", file, err)
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "%s  %s  %s\n", runID(file), clockTime(e.run.Time), shellLine(e.run.Command))
+			return e.print(c.Context(), c.OutOrStdout())
+		},
+	}
+}
+
+// An explanation is a saved search on its way through the search again.
+type explanation struct {
+	run      *report.Run
+	trials   []*report.Trial
+	verdicts []*report.Verdict
+	out      io.Writer
+	at       int  // the next trial
+	ended    bool // the record ends in the middle of a search
+}
+
+// explained takes what is needed of a record.
+func explained(log *report.Log) (*explanation, error) {
+	e := &explanation{}
+	for _, r := range log.Records {
+		switch r := r.(type) {
+		case *report.Run:
+			e.run = r
+		case *report.Trial:
+			if r.Purpose == report.Search || r.Purpose == report.Warmup {
+				e.trials = append(e.trials, r)
+			}
+		case *report.Verdict:
+			e.verdicts = append(e.verdicts, r)
+		}
+	}
+	switch {
+	case e.run == nil:
+		return nil, errNoRun()
+	case e.run.Settings.Search == "":
+		return nil, fmt.Errorf("a %s is no search; want a run of find-limit, selftest or demo", e.run.Verb)
+	case len(e.run.Settings.Goals) == 0:
+		return nil, errors.New("it was written before searches noted their goals; measure again: loadtest runs repeat")
+	}
+	return e, nil
+}
+
+// print makes the searches again, each size's and goal's.
+func (e *explanation) print(ctx context.Context, out io.Writer) error {
+	e.out = out
+	differs := 0
+	for i := range max(1, len(e.run.Settings.Sizes)) {
+		known := &search.Known{}
+		for _, g := range e.run.Settings.Goals {
+			if e.at >= len(e.trials) {
+				return e.over(differs)
+			}
+			same, err := e.search(ctx, i, g, known)
+			if err != nil {
+				return err
+			}
+			if !same {
+				differs++
+			}
+		}
+	}
+	return e.over(differs)
+}
+
+func (e *explanation) over(differs int) error {
+	if differs > 0 {
+		return failure{errors.New("not the recorded answer")}
+	}
+	return nil
+}
+
+// search makes one search again, and says whether the recorded answer came out.
+func (e *explanation) search(ctx context.Context, size int, g report.Goal, known *search.Known) (same bool, err error) {
+	goal, err := e.goal(g)
+	if err != nil {
+		return false, usageError{err}
+	}
+	set := &e.run.Settings
+	text := fmt.Sprintf("%s search for a loss of %v", set.Search, units.Loss(g.LossRatio))
+	if g.Name != "" {
+		text += " (" + g.Name + ")"
+	}
+	if len(set.Sizes) > 0 {
+		text += ", " + set.Sizes[size]
+	}
+	fmt.Fprintf(e.out, "%s: a load is believed by %s, trials of %s\n", text, g.Rule, lengthOf(goal))
+	e.ended = false
+	from := e.at
+	answer, err := search.Run(ctx, e, e.strategy(goal, known), e.options(goal))
+	var differ *differs
+	var not *search.NotMeasured
+	switch {
+	case ctx.Err() != nil:
+		return false, context.Cause(ctx)
+	case errors.As(err, &differ):
+		fmt.Fprintf(e.out, "%s\n", differ)
+		return false, nil
+	case err != nil && !e.ended && !errors.As(err, &not):
+		return false, portError{err}
+	}
+	return e.compare(&answer, from, err), nil
+}
+
+// compare says what came out, and what the record says.
+func (e *explanation) compare(a *search.Answer, from int, err error) bool {
+	i := slices.IndexFunc(e.verdicts, func(v *report.Verdict) bool {
+		return v.GoalLossRatio == a.Goal.Loss && v.Goal == a.Goal.Name && (from >= len(e.trials) || v.Size == e.trials[from].Size)
+	})
+	now := "no answer"
+	switch {
+	case a.Load > 0:
+		now = units.Rate{Kind: kind(a.Unit), Value: a.Load}.String()
+	case a.Background != nil:
+		now = fmt.Sprintf("no rate without loss: %.2g is lost at every load", a.Background.Ratio)
+	case a.Complete:
+		now = "no load passed"
+	}
+	if e.ended {
+		now += " yet: the record ends here"
+	} else if err != nil {
+		now += ": " + err.Error()
+	}
+	if i < 0 {
+		fmt.Fprintf(e.out, "answer: %s; none is recorded\n", now)
+		return e.ended || err != nil
+	}
+	v := e.verdicts[i]
+	e.verdicts = slices.Delete(e.verdicts, i, i+1)
+	var recorded *float64
+	for _, r := range []*float64{v.LoadFactor, v.RateWireBps} {
+		if recorded == nil {
+			recorded = r
+		}
+	}
+	same := (recorded != nil) == (a.Load > 0) && v.Trials == a.Trials && (v.Background != nil) == (a.Background != nil)
+	if same && recorded != nil && a.Unit != trial.Packets {
+		same = math.Abs(*recorded-a.Load) <= 0.01*a.Load // what was really sent, or the load itself
+	}
+	word := "as recorded"
+	if !same {
+		word = fmt.Sprintf("but %s in %d trials is recorded", plainOr(recorded), v.Trials)
+	}
+	fmt.Fprintf(e.out, "answer: %s, in %d trials, %s\n", now, a.Trials, word)
+	return same
+}
+
+func plainOr(x *float64) string {
+	if x == nil {
+		return "no rate"
+	}
+	return fmt.Sprintf("%g", *x)
+}
+
+func lengthOf(g search.Goal) string {
+	if g.Loops > 0 {
+		return passes(g.Loops)
+	}
+	return said(g.Trial)
+}
+
+// goal is one as the search knows it.
+func (e *explanation) goal(g report.Goal) (search.Goal, error) {
+	rule, err := search.ParseRule(g.Rule)
+	return search.Goal{Name: g.Name, Loss: g.LossRatio, Trial: time.Duration(g.TrialNs), Loops: g.Loops, Rule: rule, Width: g.Width}, err
+}
+
+// strategy is that of the record.
+func (e *explanation) strategy(g search.Goal, known *search.Known) search.Strategy {
+	set := &e.run.Settings
+	l := loadRange{share: map[string]float64{}}
+	for _, r := range []struct {
+		unit      trial.Unit
+		max, step *float64
+	}{{trial.WireBits, set.RateWireBps, set.PrecisionWireBps}, {trial.Packets, set.RatePps, set.PrecisionPps}, {trial.Factor, set.RateFactor, set.PrecisionFactor}} {
+		if r.max != nil {
+			l.unit, l.max = r.unit, *r.max
+			if r.step != nil {
+				l.step = *r.step
+			}
+		}
+	}
+	for _, s := range e.run.Streams {
+		if s.Share != 1 {
+			l.share[s.Name] = s.Share
+		}
+	}
+	slow := time.Duration(-1)
+	if set.SlowStartNs != nil && *set.SlowStartNs > 0 {
+		slow = time.Duration(*set.SlowStartNs)
+	}
+	return strategy(set.Search).of(l, g, slow, known)
+}
+
+// options are those of the record.
+func (e *explanation) options(g search.Goal) search.Options {
+	set := &e.run.Settings
+	o := search.Options{Loss: g.Loss, See: e.see, Relink: func(context.Context) error { return nil }}
+	if set.Repeats != nil {
+		o.Invalid = int(*set.Repeats)
+	}
+	if set.MaxUnsentRatio != nil {
+		o.MaxUnsent = *set.MaxUnsentRatio
+	}
+	if set.WarmupNs != nil {
+		o.Warmup = time.Duration(*set.WarmupNs)
+		o.FirstWarmup = firstWarmup(o.Warmup)
+	}
+	o.Untagged = slices.ContainsFunc(e.trials, func(t *report.Trial) bool {
+		return slices.ContainsFunc(t.Streams, func(s report.TrialStream) bool { return s.Untagged > 0 })
+	})
+	if set.Exec != "" {
+		o.Verdict = func(context.Context, trial.Spec, trial.Result) (bool, string, error) {
+			t := e.trials[e.at-1]
+			return t.Verdict == report.Pass, t.Reason, nil
+		}
+	}
+	return o
+}
+
+// differs says that the search asks for another trial than the recorded one.
+type differs struct{ text string }
+
+func (d *differs) Error() string { return d.text }
+
+var errOver = errors.New("the record ends here")
+
+// Run is the recorded trial in place of one on a device.
+func (e *explanation) Run(_ context.Context, s trial.Spec, _ func(trial.Sample)) (trial.Result, error) {
+	if e.at >= len(e.trials) {
+		e.ended = true
+		return trial.Result{}, errOver
+	}
+	t := e.trials[e.at]
+	was, ok := report.SpecOf(t)
+	switch {
+	case t.Cut || t.Verdict == report.None && t.Purpose == report.Search:
+		e.ended = true
+		return trial.Result{}, errOver
+	case !ok || was.Unit != s.Unit || math.Abs(was.At(0)-s.At(0)) > 1e-9*s.At(0) || was.Duration != s.Duration || was.Preroll != s.Preroll:
+		return trial.Result{}, &differs{fmt.Sprintf("%3d  recorded is %s, the search would make %s: it was another version's", t.Number, described(was), described(s))}
+	}
+	e.at++
+	return report.ResultOf(t), nil
+}
+
+func described(s trial.Spec) string {
+	text := fmt.Sprintf("%v for %v", units.Rate{Kind: kind(s.Unit), Value: s.At(0)}, s.Duration)
+	if s.Preroll > 0 {
+		text += fmt.Sprintf(" behind %v", s.Preroll)
+	}
+	return text
+}
+
+// see prints a trial.
+func (e *explanation) see(ev search.Event) {
+	if ev.Kind != search.TrialEnded || ev.Result.Elapsed == 0 && ev.Reason != "" && ev.Verdict == search.Invalid && e.ended {
+		return
+	}
+	t := e.trials[max(0, e.at-1)]
+	verdict := ev.Verdict.String()
+	if ev.Probe {
+		verdict = "seen"
+	}
+	load := units.Rate{Kind: kind(ev.Spec.Unit), Value: ev.Spec.At(0)}.String()
+	behind := ""
+	if ev.Spec.Preroll > 0 {
+		behind = fmt.Sprintf(", behind %v of traffic", ev.Spec.Preroll)
+	}
+	fmt.Fprintf(e.out, "%3d  %12s  %7s  %-7s  %s%s", t.Number, load, fmt.Sprintf("%.2f s", ev.Result.Elapsed.Seconds()), verdict, ev.Why, behind)
+	if ev.Reason != "" {
+		fmt.Fprintf(e.out, "\n%s%s", strings.Repeat(" ", 36), ev.Reason)
+	}
+	fmt.Fprintln(e.out)
+}
