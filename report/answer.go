@@ -43,7 +43,7 @@ func (t *Text) searched(e *End) string {
 	}
 	over, out := t.ending(e) == complete, ""
 	if passed || over && len(t.answer) > 0 {
-		out = t.title() + t.answerTable()
+		out = t.title() + t.answerTable() + t.latencyTable()
 	}
 	if over {
 		out += t.caveats() + t.limits() + t.carries()

@@ -13,7 +13,7 @@ func (t *Text) caveats() string {
 	for _, v := range t.answer {
 		where := ""
 		if len(t.answer) > 1 {
-			where = goal(v) + ": "
+			where = strings.TrimSpace(v.Stream+" "+goal(v)) + ": "
 			if len(t.run.Settings.Sizes) > 1 {
 				where = v.Size + ", " + where
 			}

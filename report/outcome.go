@@ -38,6 +38,7 @@ const (
 // Verdict is the answer for one goal at one size.
 type Verdict struct {
 	Size          string   `json:"size_label"`
+	Stream        string   `json:"stream"` // "": all of them, at one load
 	Goal          string   `json:"goal_name"`
 	GoalLossRatio float64  `json:"goal_loss_ratio"`
 	Rule          string   `json:"rule"`          // that made a load believed

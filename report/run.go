@@ -39,6 +39,7 @@ type Settings struct {
 	MaxUnsentRatio   *float64  `json:"max_unsent_ratio"`
 	Retries          *int64    `json:"retries"`
 	Search           string    `json:"search"`
+	PerStream        bool      `json:"per_stream"` // a limit for each stream, not one for all
 	Program          string    `json:"program"`
 	Exec             string    `json:"exec"`
 	GoalLossRatios   []float64 `json:"goal_loss_ratio"`

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"loadtest/units"
@@ -9,11 +10,15 @@ import (
 
 // answerTable has a row for each answer, or for each of its streams where they differ.
 func (t *Text) answerTable() string {
-	alike := t.alike()
+	alike := t.alike() && !slices.ContainsFunc(t.answer, func(v *Verdict) bool { return v.Stream != "" })
 	head := []string{"stream", "size", "goal", ">rate", ">Mpps", ">of line", "a step higher", ">p50", ">p99", ">max"}
 	var rows [][]string
 	for _, v := range t.answer {
 		at, above := t.numbered(v.Trial), t.numbered(v.AboveTrial)
+		if v.Stream != "" {
+			rows = append(rows, t.answerRow(v, at, above, at.of(v.Stream)))
+			continue
+		}
 		if alike || at == nil || len(at.Streams) == 0 {
 			rows = append(rows, t.answerRow(v, at, above, -1))
 			continue
@@ -31,6 +36,14 @@ func (t *Text) answerTable() string {
 	return columns(head, rows)
 }
 
+// of is where a stream is in a trial; -1: nowhere.
+func (t *Trial) of(stream string) int {
+	if t == nil {
+		return -1
+	}
+	return slices.IndexFunc(t.Streams, func(s TrialStream) bool { return s.Name == stream })
+}
+
 // answerRow is the row of one stream of the trial that shows the answer; -1 is all of them, alike, the worst of each.
 func (t *Text) answerRow(v *Verdict, at, above *Trial, i int) []string {
 	rate, pps, name, part := v.RateWireBps, v.RatePps, "", 1.0
@@ -39,13 +52,17 @@ func (t *Text) answerRow(v *Verdict, at, above *Trial, i int) []string {
 		of = at.Streams
 		if i >= 0 {
 			of = of[i : i+1]
+		}
+		if i >= 0 && v.Stream == "" {
 			part = t.share(of[0].Name)
 			rate, pps = at.offered(&of[0], part)
 		} else if pps == nil {
 			pps = at.RatePps
 		}
 	}
-	if len(of) > 0 {
+	if v.Stream != "" {
+		name = v.Stream
+	} else if len(of) > 0 {
 		name = of[0].Name
 	} else if len(t.run.Streams) > 0 {
 		name = t.run.Streams[0].Name

@@ -133,7 +133,17 @@ func (e *explanation) search(ctx context.Context, size int, g report.Goal, known
 	fmt.Fprintf(e.out, "%s: a load is believed by %s, trials of %s\n", text, g.Rule, lengthOf(goal))
 	e.ended = false
 	from := e.at
-	answer, err := search.Run(ctx, e, e.strategy(goal, known), e.options(goal))
+	again := e.strategy(goal, known)
+	var each *search.Streams
+	if set.PerStream {
+		var names []string
+		for _, st := range e.run.Streams {
+			names = append(names, st.Name)
+		}
+		each = search.PerStream(names, goal.Loss, func() search.Strategy { return e.strategy(goal, &search.Known{}) })
+		again = each
+	}
+	answer, err := search.Run(ctx, e, again, e.options(goal))
 	var differ *differs
 	var not *search.NotMeasured
 	switch {
@@ -145,13 +155,22 @@ func (e *explanation) search(ctx context.Context, size int, g report.Goal, known
 	case err != nil && !e.ended && !errors.As(err, &not):
 		return false, portError{err}
 	}
-	return e.compare(&answer, from, err), nil
+	if each == nil || len(each.Limits()) == 0 {
+		return e.compare("", &answer, from, err), nil
+	}
+	same = true
+	for _, l := range each.Limits() {
+		a := l.Answer
+		a.Trials = answer.Trials
+		same = e.compare(l.Stream, &a, from, err) && same
+	}
+	return same, nil
 }
 
 // compare says what came out, and what the record says.
-func (e *explanation) compare(a *search.Answer, from int, err error) bool {
+func (e *explanation) compare(stream string, a *search.Answer, from int, err error) bool {
 	i := slices.IndexFunc(e.verdicts, func(v *report.Verdict) bool {
-		return v.GoalLossRatio == a.Goal.Loss && v.Goal == a.Goal.Name && (from >= len(e.trials) || v.Size == e.trials[from].Size)
+		return v.Stream == stream && v.GoalLossRatio == a.Goal.Loss && v.Goal == a.Goal.Name && (from >= len(e.trials) || v.Size == e.trials[from].Size)
 	})
 	now := "no answer"
 	switch {
@@ -167,6 +186,9 @@ func (e *explanation) compare(a *search.Answer, from int, err error) bool {
 	} else if err != nil {
 		now += ": " + err.Error()
 	}
+	if stream != "" {
+		now = stream + " " + now
+	}
 	if i < 0 {
 		fmt.Fprintf(e.out, "answer: %s; none is recorded\n", now)
 		return e.ended || err != nil
@@ -181,7 +203,11 @@ func (e *explanation) compare(a *search.Answer, from int, err error) bool {
 	}
 	same := (recorded != nil) == (a.Load > 0) && v.Trials == a.Trials && (v.Background != nil) == (a.Background != nil)
 	if same && recorded != nil && a.Unit != trial.Packets {
-		same = math.Abs(*recorded-a.Load) <= 0.01*a.Load // what was really sent, or the load itself
+		load := a.Load
+		if st := slices.IndexFunc(e.run.Streams, func(s report.Stream) bool { return s.Name == stream }); st >= 0 && e.run.Streams[st].Share > 0 {
+			load *= e.run.Streams[st].Share
+		}
+		same = math.Abs(*recorded-load) <= 0.01*load // what was really sent, or the load itself
 	}
 	word := "as recorded"
 	if !same {

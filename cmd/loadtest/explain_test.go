@@ -24,6 +24,7 @@ func TestExplain(t *testing.T) {
 		{"background", append([]string{"-b", "1G", "-D", "100ms"}, lossy...), exitFail, "answer: no rate without loss: 0.001 is lost at every load"},
 		{"packets", append([]string{"-b", "1.2Mpps", "-D", "100ms", capture}, ports...), exitPass, "as recorded"},
 		{"untagged", append([]string{"-b", "1G", "-D", "100ms", "--tag", "never", capture}, ports...), exitPass, "as recorded"},
+		{"per stream", []string{"-b", "1G", "-D", "100ms", "--per-stream", "--both", capture, "sim:wire/a", "sim:wire/b"}, exitPass, "sim:wire/b→sim:wire/a 1Gbps"},
 		{"bisect", append([]string{"-b", "1G", "-D", "100ms", "-p", "10M", "-r", "2", capture}, ports...), exitPass, "bisect search for a loss of 0: a load is believed by retry 2"},
 		{"tst009", append([]string{"-b", "1G", "-D", "100ms", "-p", "10M", "--search", "tst009", capture}, ports...), exitPass, "verify 1"},
 		{"judged", append([]string{"-b", "1G", "-D", "100ms", "-p", "100M", "-e", "exit 1", capture}, ports...), exitFail, "answer: no load passed"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"loadtest/report"
 	"loadtest/search"
@@ -11,13 +12,21 @@ import (
 	"loadtest/units"
 )
 
-// answer writes the verdict and turns it into the run's error.
-func (f *findLimit) answer(s *session, w *watcher, g search.Goal, a search.Answer, err error) error {
-	v := &report.Verdict{Size: s.label, Goal: g.Name, GoalLossRatio: g.Loss, Rule: g.Rule.String(), TrialNs: int64(g.Trial), Trials: a.Trials,
+// answer writes the verdict on all streams, or on one of them, and turns it into the run's error.
+func (f *findLimit) answer(s *session, w *watcher, g search.Goal, stream string, a search.Answer, err error) error {
+	v := &report.Verdict{Size: s.label, Stream: stream, Goal: g.Name, GoalLossRatio: g.Loss, Rule: g.Rule.String(), TrialNs: int64(g.Trial), Trials: a.Trials,
 		TrafficNs: int64(a.Traffic), Limit: limit(a, s.atLine, err)}
 	s.doubts(v, &a)
+	shares, own := s.shared(), 1.0
+	if stream != "" {
+		if f, ok := shares[stream]; ok {
+			own = f
+		}
+		shares = nil // its rate is its own
+		a.Best.Streams = slices.DeleteFunc(slices.Clone(a.Best.Streams), func(t trial.Stream) bool { return t.Name != stream })
+	}
 	if a.Load > 0 {
-		best := report.TrialOf(trial.Spec{Unit: a.Unit, Load: []trial.Point{{Load: a.Load}}, Share: s.shared()}, &a.Best, s.about(report.Search, &a.Best))
+		best := report.TrialOf(trial.Spec{Unit: a.Unit, Load: []trial.Point{{Load: a.Load * own}}, Share: shares}, &a.Best, s.about(report.Search, &a.Best))
 		v.RateWireBps, v.RatePps, v.LoadFactor = best.RateWireBps, best.RatePps, best.LoadFactor
 	}
 	load, step, above := &v.RateWireBps, &v.PrecisionBps, &v.AboveBps
@@ -26,14 +35,14 @@ func (f *findLimit) answer(s *session, w *watcher, g search.Goal, a search.Answe
 	}
 	if a.Unit != trial.Packets {
 		// The grid's load is the answer while what was sent rounds to it; a load is never claimed that was not sent.
-		if *load != nil && math.Abs(**load-a.Load) < a.Step/2 {
-			*load = report.Number(a.Load)
+		if *load != nil && math.Abs(**load-a.Load*own) < a.Step*own/2 {
+			*load = report.Number(a.Load * own)
 		}
 		if a.Step > 0 {
-			*step = report.Number(a.Step)
+			*step = report.Number(a.Step * own)
 		}
 		if a.Above > 0 {
-			*above = report.Number(a.Above)
+			*above = report.Number(a.Above * own)
 		}
 	}
 	v.Trial, v.AboveTrial = w.passed[a.Load].number(), w.failed[a.Above].number()

@@ -26,6 +26,8 @@ type findLimit struct {
 	given     []goalFlag
 	warmup    time.Duration
 	slow      time.Duration
+	latency   bool
+	perStream bool
 	alone     bool // there is no device: what is found is the tester's limit
 }
 
@@ -70,6 +72,8 @@ func (f *findLimit) flags(fs *pflag.FlagSet, rate, precision string) {
 	fs.VarP(&value[[]units.Loss]{to: &f.losses, text: "0", parse: parseLosses, kind: "share"}, "loss", "l",
 		"acceptable loss, as 0.5%, 1e-5 or 10ppm; several goals: 0,0.5% (default 0)")
 	fs.Var(&values[goalFlag]{to: &f.given, parse: parseGoal, kind: "goal"}, "goal", "name=gold,loss=0,trial=60s,sum=60s,exceed=0: a goal in MLRsearch's words; repeat it")
+	fs.BoolVar(&f.perStream, "per-stream", false, "a limit for each stream: those that fail stay at theirs while the others climb on (default one load for all)")
+	fs.BoolVar(&f.latency, "latency", false, "then measure at 10, 50, 90 and 100 % of each limit, for its latencies")
 	durationVar(fs, &f.slow, "slow-start", "", 2*time.Second, "longest slow start of the device to see through; 0: it has none")
 	durationVar(fs, &f.warmup, "warmup", "", 300*time.Millisecond, "uncounted traffic before the first trial of each load, of all searches but ladder")
 }
@@ -158,7 +162,7 @@ func firstWarmup(w time.Duration) time.Duration { return max(w, min(time.Second,
 
 // settings are what the first record says of the search.
 func (f *findLimit) settings(l loadRange, goals []search.Goal) report.Settings {
-	set := report.Settings{Search: string(f.strategy), Exec: f.exec, Repeats: new(int64(f.repeats()))}
+	set := report.Settings{PerStream: f.perStream, Search: string(f.strategy), Exec: f.exec, Repeats: new(int64(f.repeats()))}
 	for _, g := range goals {
 		set.GoalLossRatios = append(set.GoalLossRatios, g.Loss)
 		set.Goals = append(set.Goals, report.Goal{Name: g.Name, LossRatio: g.Loss, TrialNs: int64(g.Trial), Loops: g.Loops, Rule: g.Rule.String(), Width: g.Width})
@@ -226,25 +230,60 @@ func (f *findLimit) of(l loadRange, g search.Goal, known *search.Known) search.S
 
 // search finds the limit for a goal at the size at hand.
 func (f *findLimit) search(c *cobra.Command, s *session, l loadRange, g search.Goal, known *search.Known) error {
-	so := search.Options{Loss: g.Loss, Invalid: f.repeats(), MaxUnsent: float64(s.unsent), Untagged: s.runner.Untagged()}
-	if f.strategy != ladder {
-		so.Warmup, so.FirstWarmup = f.warmup, firstWarmup(f.warmup)
-	}
-	if f.exec != "" {
-		so.Verdict = func(ctx context.Context, spec trial.Spec, r trial.Result) (bool, string, error) {
-			return s.judge(ctx, f.exec, report.TrialOf(spec, &r, s.about(report.Search, &r)), c.ErrOrStderr())
-		}
-	}
-	so.Interval, so.Relink = f.interval, s.relink
-	if s.wait > 0 {
-		so.Ask = s.ask
-	}
 	w := &watcher{session: s, retries: -1, max: l.max, goal: g.Name}
 	if r, ok := g.Rule.(search.Retry); ok {
 		w.retries = int(r)
 	}
-	so.See = w.see
+	o := f.options(s, g)
+	if f.exec != "" {
+		o.Verdict = func(ctx context.Context, spec trial.Spec, r trial.Result) (bool, string, error) {
+			return s.judge(ctx, f.exec, report.TrialOf(spec, &r, s.about(report.Search, &r)), c.ErrOrStderr())
+		}
+	}
+	o.See = w.see
 	w.first = s.steps
-	answer, err := search.Run(c.Context(), s.runner, f.of(l, g, known), so)
-	return f.answer(s, w, g, answer, err)
+	if f.perStream {
+		return f.eachStream(c.Context(), s, w, l, g, o)
+	}
+	answer, err := search.Run(c.Context(), s.runner, f.of(l, g, known), o)
+	if err = f.answer(s, w, g, "", answer, err); f.latency && answer.Load > 0 && exitCode(err) != exitUsage && c.Context().Err() == nil {
+		err = worse(err, f.latencies(c.Context(), s, l, g, answer.Load))
+	}
+	return err
+}
+
+// eachStream finds a limit for each stream.
+func (f *findLimit) eachStream(ctx context.Context, s *session, w *watcher, l loadRange, g search.Goal, o search.Options) error {
+	each := search.PerStream(names(s.streams), g.Loss, func() search.Strategy { return f.of(l, g, &search.Known{}) })
+	answer, err := search.Run(ctx, s.runner, each, o)
+	limits := each.Limits()
+	if len(limits) == 0 {
+		return f.answer(s, w, g, "", answer, err)
+	}
+	var all error
+	for _, found := range limits {
+		a := found.Answer
+		a.Trials, a.Traffic = answer.Trials, answer.Traffic
+		all = worse(all, f.answer(s, w, g, found.Stream, a, err))
+	}
+	return all
+}
+
+func names(streams []stream) (all []string) {
+	for _, st := range streams {
+		all = append(all, st.name)
+	}
+	return all
+}
+
+// options say when trials are believed.
+func (f *findLimit) options(s *session, g search.Goal) search.Options {
+	o := search.Options{Loss: g.Loss, Invalid: f.repeats(), MaxUnsent: float64(s.unsent), Untagged: s.runner.Untagged(), Interval: f.interval, Relink: s.relink}
+	if f.strategy != ladder {
+		o.Warmup, o.FirstWarmup = f.warmup, firstWarmup(f.warmup)
+	}
+	if s.wait > 0 {
+		o.Ask = s.ask
+	}
+	return o
 }

@@ -60,7 +60,7 @@ func TestAnswer(t *testing.T) {
 			s, _ := measuring(stream{name: "a→b"})
 			var records kept
 			s.sinks = append(s.sinks, &records)
-			err := (&findLimit{}).answer(s, &watcher{session: s}, search.Goal{Rule: search.Single{}}, tt.answer, nil)
+			err := (&findLimit{}).answer(s, &watcher{session: s}, search.Goal{Rule: search.Single{}}, "", tt.answer, nil)
 			got := ""
 			if err != nil {
 				got = err.Error()

@@ -76,6 +76,12 @@ func (f *findLimit) choose(fs *pflag.FlagSet) error {
 	if fs.Changed("width") && fs.Changed("precision") {
 		all = append(all, usagef("--width %v and --precision %v: want one of them", f.width, f.precision))
 	}
+	if f.perStream && f.exec != "" {
+		all = append(all, usagef("--per-stream and --exec: a command judges a trial, not its streams; want one of them"))
+	}
+	if f.perStream && f.latency {
+		all = append(all, usagef("--per-stream and --latency: want one of them"))
+	}
 	if fs.Changed("loss") && fs.Changed("goal") {
 		all = append(all, usagef("--loss and --goal: want one of them, as --goal loss=0.5%%"))
 	}

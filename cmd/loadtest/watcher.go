@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"time"
 
 	"loadtest/report"
@@ -17,6 +18,7 @@ type watcher struct {
 	low      float64
 	high     float64
 	goal     string
+	purpose  string            // of its trials; "": report.Search
 	passed   map[float64]shown // loads
 	failed   map[float64]shown
 	lastShow time.Time
@@ -56,7 +58,7 @@ func (w *watcher) see(e search.Event) {
 	case search.WarmupEnded:
 		w.record(report.Warmup, e)
 	case search.TrialEnded:
-		w.record(report.Search, e)
+		w.record(cmp.Or(w.purpose, report.Search), e)
 	default:
 		w.linkEvent(e)
 	}
@@ -68,6 +70,9 @@ func (w *watcher) record(purpose string, e search.Event) {
 	a := w.about(purpose, &e.Result)
 	a.Reason = e.Reason
 	load := e.Spec.At(0)
+	if purpose == report.Latency {
+		a.Why, a.Goal = e.Why, w.goal
+	}
 	if purpose == report.Search {
 		a.Verdict = map[search.Verdict]string{search.Pass: report.Pass, search.Fail: report.Fail}[e.Verdict]
 		if a.Verdict == "" {
