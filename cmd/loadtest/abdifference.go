@@ -81,9 +81,9 @@ func within(t float64, n int) float64 {
 	if n%2 == 1 {
 		term = cos
 	}
-	for k := 2 - n%2; k < n; k += 2 { // the powers of cos up to n-2
+	for k := n % 2; k <= n-2; k += 2 { // the powers of cos
 		sum += term
-		term *= cos * cos * float64(k) / float64(k+1)
+		term *= cos * cos * float64(k+1) / float64(k+2)
 	}
 	if n%2 == 1 {
 		return (angle + sin*sum) * 2 / math.Pi

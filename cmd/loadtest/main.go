@@ -38,7 +38,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "loadtest: left at once; finished trials are saved")
 		os.Exit(128 + int(s))
 	}()
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(ctx, measured(os.Args[1:]), os.Stdin, os.Stdout, os.Stderr))
 }
 
 // run is the whole program, for tests too.
@@ -85,7 +85,7 @@ func newRoot() *cobra.Command {
 		id, title string
 		verbs     []*cobra.Command
 	}{
-		{"measure", "Measure:", []*cobra.Command{newFindLimit(), newReplay(), newTransient()}},
+		{"measure", "Measure:", []*cobra.Command{newFindLimit(), newReplay(), newTransient(), newAB()}},
 		{"prepare", "Prepare:", []*cobra.Command{newGenpcap(), newGenconf()}},
 		{"look", "Look:", []*cobra.Command{newDemo(), newPorts(), newDoctor(), newSelftest(), newInspect()}},
 		{"results", "Results:", []*cobra.Command{newRuns(), newExplain()}},
