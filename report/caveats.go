@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"loadtest/units"
 )
 
 // caveats are what to know before the answers are believed, a line each.
@@ -25,6 +27,14 @@ func (t *Text) caveats() string {
 	return b.String()
 }
 
+// within is a goal in words.
+func within(v *Verdict) string {
+	if v.GoalLossRatio == 0 {
+		return "without loss"
+	}
+	return "with a loss of " + units.Loss(v.GoalLossRatio).String() + " at most"
+}
+
 // has says whether an answer is flagged so.
 func (v *Verdict) has(flag string) bool { return slices.Contains(v.Flags, flag) }
 
@@ -34,6 +44,13 @@ func (v *Verdict) soft() bool {
 }
 
 func (t *Text) doubts(v *Verdict) (notes []string) {
+	if above := t.numbered(v.AboveTrial); v.RateWireBps == nil && v.LoadFactor == nil && v.Limit == ByDevice && above != nil && above.Verdict == Fail {
+		var loss *float64
+		for i := range above.Streams {
+			loss = most(loss, above.Streams[i].LossRatio)
+		}
+		notes = append(notes, fmt.Sprintf("no rate %s; lowest tried %s had loss %s", within(v), t.scale(above.RateWireBps).rate(above.RateWireBps), share(loss)))
+	}
 	if v.Background != nil {
 		notes = append(notes, t.background(v)...)
 	}

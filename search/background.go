@@ -88,10 +88,10 @@ func (l *ladder) faint(cliff float64) {
 	o := l.ask(s)
 	l.ran(i, &o)
 	var at evidence
-	at.add(&o)
+	at.count(&o) // what stayed unsent says nothing about what was lost
 	seen := at.sum(0, math.Inf(1))
 	share := float64(seen.sent) / float64(seen.sent+before.sent)
-	l.Known.see(&o)
+	l.Known.losses.count(&o)
 	if seen.lost == 0 || fewer(seen.lost, seen.lost+before.events, share) < doubted {
 		return
 	}

@@ -12,14 +12,22 @@ type lossy struct {
 	during     time.Duration
 }
 
+// add notes a trial that says something about the device.
 func (e *evidence) add(o *Outcome) {
+	if o.Verdict != Limited {
+		e.count(o)
+	}
+}
+
+// count notes a trial whatever came of it, if the tester dropped nothing itself.
+func (e *evidence) count(o *Outcome) {
 	t := lossy{load: o.Spec.At(0), during: o.Result.Elapsed}
 	for i := range o.Result.Streams {
 		s := &o.Result.Streams[i]
 		t.sent += s.Sent
 		t.lost += max(0, s.Lost())
 	}
-	if t.sent > 0 && o.Verdict != Limited {
+	if t.sent > 0 && o.Result.Missed() == 0 {
 		*e = append(*e, t)
 	}
 }

@@ -74,6 +74,9 @@ func (l *ladder) overload() {
 	last := len(rates) - 1
 	end := rates[last]
 	l.Known.plateau = l.Max * end
+	if l.Loops > 0 { // a capture's pace is not even
+		return
+	}
 	if whole < slower*rates[0] {
 		l.Known.slow = since[0]
 	}

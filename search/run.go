@@ -244,18 +244,25 @@ func (l *loop) once(ctx context.Context, step Step) (Outcome, problem, error) {
 	return Outcome{Step: step, Result: res, Verdict: e.Verdict, Reason: e.Reason}, why, err
 }
 
+// longProbe is how long a trial made for its counts has to be for a stall of the tester not to matter to them.
+const longProbe = 2 * time.Second
+
 // judge gives a trial its verdict.
 func (l *loop) judge(ctx context.Context, s Step, res trial.Result, why problem) (Verdict, string, error) {
 	if why.kind == late {
 		l.drain = min(2*max(s.Drain, usualDrain), mostDrain)
 	}
-	again := l.spoilt < l.Invalid && !(s.Probe && (why.kind == tester || why.kind == late))
+	counts := s.Probe && (why.kind == tester || why.kind == late || why.kind == stalled && s.Duration > longProbe)
+	again := l.spoilt < l.Invalid && !counts
 	if why.kind != fine && (again || why.kind == down && l.Relink != nil) {
 		return Invalid, why.text, nil
 	}
 	switch why.kind {
 	case fine, late: // late packets to the end: the trial is judged as it is
 	case down, stalled: // of no load's making
+		if counts {
+			return Limited, why.text, nil
+		}
 		return Invalid, why.text, &NotMeasured{why.text}
 	case empty:
 		if l.perLoad == 0 {
