@@ -50,6 +50,19 @@ func oneRun(c *cobra.Command, args []string) error {
 	return nil
 }
 
+// readLog reads the file of a run.
+func readLog(f *os.File) (*report.Log, *report.Run, error) {
+	log, err := report.Read(f)
+	if err != nil {
+		return nil, nil, usagef("%s: %w", f.Name(), err)
+	}
+	run, ok := log.Records[0].(*report.Run)
+	if !ok {
+		return nil, nil, usagef("%s: %w", f.Name(), errNoRun())
+	}
+	return log, run, nil
+}
+
 // showRun prints a run: its result, and what was said beside it.
 func showRun(file string, o report.TextOptions) error {
 	f, err := os.Open(file)
@@ -57,13 +70,9 @@ func showRun(file string, o report.TextOptions) error {
 		return usageError{err}
 	}
 	defer f.Close()
-	log, err := report.Read(f)
+	log, run, err := readLog(f)
 	if err != nil {
-		return usagef("%s: %w", file, err)
-	}
-	run, ok := log.Records[0].(*report.Run)
-	if !ok {
-		return usagef("%s: %w", file, errNoRun())
+		return err
 	}
 	if !o.Quiet {
 		fmt.Fprintf(o.Err, "%s  %s  %s\n", runID(file), clockTime(run.Time), shellLine(run.Command))
