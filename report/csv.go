@@ -10,7 +10,8 @@ import (
 
 // CSV writes the steps of transient as Snabb's file has them, rows at once. Other records write nothing. It is a Sink.
 //
-// Rates are over measured time. What Snabb prints as nan, the share of no packets, is an empty field.
+// Rates are over measured time. What Snabb prints as nan, the share of no packets, is an empty field. Behind Snabb's columns are those
+// of the latency, which it does not measure; they are empty where nothing was measured.
 type CSV struct {
 	w      io.Writer
 	hydra  bool
@@ -29,6 +30,8 @@ var (
 	csvHead = []string{
 		"load_gbps", "stream", "tx_packets", "tx_mpps", "tx_bytes", "tx_gbps",
 		"rx_packets", "rx_mpps", "rx_bytes", "rx_gbps", "ingress_drop", "lost_packets", "lost_percent",
+		"latency_min_ns", "latency_p50_ns", "latency_p90_ns", "latency_p99_ns", "latency_p999_ns", "latency_max_ns", "latency_mean_ns",
+		"latency_pdv_ns", "jitter_ns", "ipdv_min_ns", "ipdv_median_ns", "ipdv_max_ns",
 	}
 	hydraHead = []string{"benchmark", "id", "score", "unit"}
 )
@@ -84,6 +87,8 @@ func (c *CSV) rows(t *Trial) (rows [][]string) {
 			field(load, 1e9), s.Name, fmt.Sprint(s.Sent), field(s.SentPps, 1e6), fmt.Sprint(s.SentBytes), field(s.SentBps, 1e9),
 			whole(s.Received), field(s.ReceivedPps, 1e6), whole(s.ReceivedBytes), field(s.ReceivedBps, 1e9),
 			fmt.Sprint(ingress[i]), lost, field(s.LossRatio, 0.01),
+			whole(s.Delay.MinNs), whole(s.Delay.P50Ns), whole(s.Delay.P90Ns), whole(s.Delay.P99Ns), whole(s.Delay.P999Ns), whole(s.Delay.MaxNs), whole(s.MeanNs),
+			whole(s.PDVNs), whole(s.JitterNs), whole(s.IPDVMinNs), whole(s.IPDVMedianNs), whole(s.IPDVMaxNs),
 		})
 	}
 	return rows

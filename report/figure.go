@@ -132,6 +132,8 @@ func delay(ns *int64) string {
 	}
 	n := float64(*ns)
 	switch {
+	case n < 0:
+		return "-" + delay(new(-*ns))
 	case n < 1e3:
 		return fmt.Sprintf("%.0fns", n)
 	case n < 9.95e3:

@@ -70,8 +70,11 @@ func books(name string, load units.BitRate, d time.Duration, lost int64) trial.S
 		SentWireBits: n * bits, RecvWireBits: (n - lost) * bits,
 		Half: trial.Arrivals{Packets: n / 2, Bytes: n / 2 * 60, WireBits: n / 2 * bits, During: d / 2},
 	}
+	s.Variation.Jitter, s.Variation.Compared = 180, 100
+	s.Stamps = trial.Stamps{Sent: trial.Software, Arrived: trial.Kernel}
 	for i := range int64(100) {
 		s.Latency.Record(20_000+i*i, 1)
+		s.Variation.Between.Record(2*i - 99)
 		s.Lateness.Record(i*10, 1)
 	}
 	return s

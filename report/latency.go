@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strings"
 )
 
@@ -10,7 +11,7 @@ func (t *Text) latencyTable() string {
 	if len(trials) == 0 {
 		return ""
 	}
-	head := []string{"latency", "stream", "size", ">rate", ">lost", ">min", ">p50", ">p90", ">p99", ">p99.9", ">max"}
+	head := []string{"latency", "stream", "size", ">rate", ">lost", ">min", ">p50", ">p90", ">p99", ">p99.9", ">max", ">mean", ">jitter", ">PDV", "stamps", ">tester's p50"}
 	var rows [][]string
 	for _, r := range trials {
 		for i := range r.Streams {
@@ -18,7 +19,8 @@ func (t *Text) latencyTable() string {
 			bps, _ := r.offered(s, t.share(s.Name))
 			d := &s.Delay
 			rows = append(rows, []string{strings.TrimPrefix(r.Why, "latency "), s.Name, size(r.Size, t.stream(s.Name)), t.scale(bps).rate(bps), share(s.LossRatio),
-				delay(d.MinNs), delay(d.P50Ns), delay(d.P90Ns), delay(d.P99Ns), delay(d.P999Ns), delay(d.MaxNs)})
+				delay(d.MinNs), delay(d.P50Ns), delay(d.P90Ns), delay(d.P99Ns), delay(d.P999Ns), delay(d.MaxNs),
+				delay(s.MeanNs), delay(s.JitterNs), delay(s.PDVNs), cmp.Or(s.stamps(), absent), delay(s.TesterP50Ns)})
 		}
 	}
 	return columns(head, rows)

@@ -14,12 +14,12 @@ import (
 // What was not measured is null: without tags, and where nobody looks.
 func TestNull(t *testing.T) {
 	const back = "received received_bytes received_wire_bytes surplus lost loss_ratio received_wire_bps received_pps second_half_received_wire_bps second_half_received_pps"
-	const tags = "duplicated reordered late corrupt latency_samples latency_min_ns latency_p50_ns latency_p90_ns latency_p99_ns latency_p999_ns latency_max_ns"
+	const tags = "duplicated reordered late corrupt latency_samples latency_min_ns latency_p50_ns latency_p90_ns latency_p99_ns latency_p999_ns latency_max_ns latency_mean_ns latency_pdv_ns jitter_ns ipdv_samples ipdv_min_ns ipdv_median_ns ipdv_max_ns"
 	tagged := books(ab, units.Mbps, time.Second, 1)
 	partly := tagged
 	partly.Untagged = partly.Sent - 1
 	plain := partly
-	plain.Untagged, plain.Latency = plain.Sent, trial.Histogram{}
+	plain.Untagged, plain.Latency, plain.Variation = plain.Sent, trial.Histogram{}, trial.Variation{}
 	twice := plain
 	twice.Duplicated = 2
 	for _, tt := range []struct {
@@ -101,7 +101,7 @@ func TestReadOld(t *testing.T) {
 // Of streams without tags a text does not say that there were no copies.
 func TestTotals(t *testing.T) {
 	s := books(ab, units.Mbps, time.Second, 0)
-	s.Untagged, s.Latency = s.Sent, trial.Histogram{}
+	s.Untagged, s.Latency, s.Variation = s.Sent, trial.Histogram{}, trial.Variation{}
 	rec := func(streams ...trial.Stream) *report.Trial {
 		return tried(1, 1, report.Replay, units.Mbps, time.Second, report.About{}, streams)
 	}

@@ -142,6 +142,13 @@ func (t *Text) came(r *Trial) string {
 	if p50, p99, _ := worst(r.Streams); p50 != nil && p99 != nil {
 		out += "  p50 " + delay(p50) + " p99 " + delay(p99)
 	}
+	var alone *int64
+	for i := range r.Streams {
+		alone = most(alone, r.Streams[i].TesterP50Ns)
+	}
+	if alone != nil {
+		out += " (tester's own p50 " + delay(alone) + ")"
+	}
 	return out
 }
 

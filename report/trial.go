@@ -100,6 +100,7 @@ type TrialStream struct {
 
 	LatencyCount *int64 `json:"latency_samples"`
 	Delay
+	Variation
 	Lateness
 
 	// How well the tester kept the pace: the share of sent packets that left more than a millisecond after their deadline, and all

@@ -23,7 +23,8 @@ type About struct {
 	Start   time.Time // wall time of the run's start
 	Zero    int64     // the run's clock at the run's start, ns
 
-	SentOnly []string // names of the streams that nobody looks for
+	SentOnly []string      // names of the streams that nobody looks for
+	Tester   []TesterDelay // of the tester without a device; none: not known
 }
 
 // TrialOf makes the record of a trial.
@@ -51,6 +52,7 @@ func TrialOf(s trial.Spec, r *trial.Result, a About) *Trial {
 		if slices.Contains(a.SentOnly, st.Name) {
 			st.sentOnly()
 		}
+		st.tester(a.Tester)
 		t.Streams = append(t.Streams, st)
 	}
 	for _, p := range r.Ports {
@@ -108,7 +110,7 @@ func (s *TrialStream) sentOnly() {
 	for _, x := range []**float64{&s.LossRatio, &s.ReceivedBps, &s.ReceivedPps, &s.HalfBps, &s.HalfPps} {
 		*x = nil
 	}
-	s.Delay = Delay{}
+	s.Delay, s.Variation = Delay{}, Variation{}
 }
 
 func streamOf(s *trial.Stream, elapsed time.Duration) TrialStream {
@@ -122,7 +124,7 @@ func streamOf(s *trial.Stream, elapsed time.Duration) TrialStream {
 		HalfBps: per(s.Half.WireBits, s.Half.During), HalfPps: per(s.Half.Packets, s.Half.During),
 		HalfReceived: new(s.Half.Packets), HalfNs: int64(s.Half.During),
 		LatencyCount: new(s.Latency.Count),
-		Delay:        Delay(timesOf(&s.Latency)), Lateness: Lateness(timesOf(&s.Lateness)),
+		Delay:        Delay(timesOf(&s.Latency)), Variation: variationOf(s), Lateness: Lateness(timesOf(&s.Lateness)),
 		LateRatio: lateRatio(&s.Lateness), LatenessBars: slices.Concat([][2]int64{}, s.Lateness.Bars()),
 	}
 }

@@ -282,7 +282,7 @@ func TestTransient(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	if len(lines) != 7 || lines[0] != "load_gbps,stream,tx_packets,tx_mpps,tx_bytes,tx_gbps,rx_packets,rx_mpps,rx_bytes,rx_gbps,ingress_drop,lost_packets,lost_percent" ||
+	if len(lines) != 7 || !strings.HasPrefix(lines[0], "load_gbps,stream,tx_packets,tx_mpps,tx_bytes,tx_gbps,rx_packets,rx_mpps,rx_bytes,rx_gbps,ingress_drop,lost_packets,lost_percent,latency_min_ns,") ||
 		!strings.HasPrefix(lines[1], "0.100000,") {
 		t.Errorf("bench file:\n%s", text)
 	}
