@@ -11,6 +11,7 @@ import (
 
 	"loadtest/internal/link"
 	"loadtest/packet"
+	"loadtest/trial"
 	"loadtest/units"
 )
 
@@ -44,6 +45,8 @@ type Info struct {
 	NUMA          int           // memory node of the device; -1: none
 	Passed        string        // why no faster way to the same device was taken; "" where none is known
 	Down          bool          // the link was, when it was asked
+	Arrived       trial.Stamp   // who stamps arrivals; 0: the port does not, and its user does when Recv gives them
+	Played        trial.Stamp   // who stamps what a Player sends; 0: this program
 	Merges        bool          // receive offload may hand up several TCP segments as one frame
 }
 

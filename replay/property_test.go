@@ -128,7 +128,8 @@ func TestEveryCountIsTheTruth(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { truth(t, seed, &seen) })
 	}
 	for name, n := range map[string]int64{"lost": seen.Lost(), "untagged": seen.Untagged, "duplicated": seen.Duplicated, "reordered": seen.Reordered,
-		"late": seen.Late, "corrupt": seen.Corrupt, "surplus": seen.Surplus, "in the second half": seen.Half.Packets, "timed": seen.Latency.Count} {
+		"late": seen.Late, "corrupt": seen.Corrupt, "surplus": seen.Surplus, "in the second half": seen.Half.Packets, "timed": seen.Latency.Count,
+		"compared": seen.Variation.Compared, "between two": seen.Variation.Between.Count()} {
 		if n == 0 {
 			t.Errorf("no packet was %s", name)
 		}
@@ -199,11 +200,16 @@ func check(t *testing.T, d *device, r *Runner, s trial.Spec, res trial.Result) {
 			pb, _ := b.Percentile(50)
 			return a.Count == b.Count && a.Min == b.Min && a.Max == b.Max && pa == pb
 		})
+		alike := gocmp.Transformer("differences", func(d trial.Differences) [4]int64 {
+			least, most, _ := d.Range()
+			middle, _ := d.Median()
+			return [4]int64{d.Count(), least, middle, most}
+		})
 		w.Lateness = got.Lateness
 		if got.Lateness.Count != got.Sent {
 			t.Errorf("%s: lateness of %d of %d packets", got.Name, got.Lateness.Count, got.Sent)
 		}
-		if diff := gocmp.Diff(*w, got, same); diff != "" {
+		if diff := gocmp.Diff(*w, got, same, alike); diff != "" {
 			t.Errorf("trial %d: -want +got\n%s", d.trial, diff)
 		}
 		if got.Unsent() < 0 || got.Lost() < 0 {

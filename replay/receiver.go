@@ -65,7 +65,7 @@ func (r *receiver) await(l *lane, spin bool) {
 	r.lanes, r.spin = append(r.lanes, l), spin
 	r.table.Lanes[l.id] = true
 	l.back = &tally.Back{}
-	l.back.Latency.Grow()
+	l.back.Grow()
 	l.receiver = r
 	r.lane[l.id] = l
 }
@@ -300,7 +300,8 @@ func (r *receiver) take(f *packet.Frame, now int64) {
 		}
 		switch got {
 		case match.New:
-			r.receive(l.back, len(f.Data), at, hit.Nanos)
+			r.receive(l.back, len(f.Data), at)
+			l.back.Took(hit.Seq, at-hit.Nanos)
 		case match.Ahead:
 			l.back.Forged++
 		}
@@ -325,11 +326,10 @@ func (r *receiver) foreign(k match.Kind, b []byte) {
 }
 
 // receive books a tagged packet that came for the first time.
-func (r *receiver) receive(b *tally.Back, size int, at, sent int64) {
+func (r *receiver) receive(b *tally.Back, size int, at int64) {
 	bits := units.WireBits(size)
 	b.Bytes += int64(size)
 	b.WireBits += bits
-	b.Latency.Record(at-sent, 1)
 	r.second(b, size, at)
 }
 

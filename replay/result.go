@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"time"
@@ -67,10 +68,12 @@ func (r *Runner) stream(lanes []*lane, s trial.Spec, res *trial.Result) (st tria
 		pass += o.pass
 	}
 	st = tally.Stream(l.name, &sent, l.back, flows)
+	st.Stamps = r.stamps(l)
 	for _, o := range lanes[1:] {
 		part := o.sent
 		part.ByFlow = nil
 		p := tally.Stream(o.name, &part, o.back, flows)
+		p.Stamps = r.stamps(o)
 		st.Add(&p)
 	}
 	st.Skipped = st.Intended * int64(l.skipped) / pass
@@ -83,6 +86,21 @@ func (r *Runner) stream(lanes []*lane, s trial.Spec, res *trial.Result) (st tria
 		st.Half = trial.Arrivals{} // sending ended early: there was no second half
 	}
 	return st
+}
+
+// stamps are who read the clock for a lane's latencies; nobody, where there are none.
+func (r *Runner) stamps(l *lane) trial.Stamps {
+	switch {
+	case l.back == nil || l.back.Latency.Count == 0:
+		return trial.Stamps{}
+	case r.o.Clock.Virtual():
+		return trial.Stamps{Sent: trial.Exact, Arrived: trial.Exact}
+	}
+	s := trial.Stamps{Sent: trial.Software, Arrived: cmp.Or(r.o.Ports[l.receiver.name].Info.Arrived, trial.Software)}
+	if i := slices.IndexFunc(r.senders, func(t *sender) bool { return slices.Contains(t.lanes, l) }); r.senders[i].player.on {
+		s.Sent = cmp.Or(r.o.Ports[r.senders[i].name].Info.Played, trial.Software)
+	}
+	return s
 }
 
 // addPort adds what one queue of a port saw.

@@ -233,7 +233,7 @@ func (d *device) books(r *Runner, s trial.Spec, until int64) ([]trial.Stream, ma
 		}
 	}
 	arrived, bytes, wire := map[string]int64{}, map[string]int64{}, map[string]int64{}
-	seen, top := map[[2]int64]bool{}, map[int]int64{}
+	seen, top, came := map[[2]int64]bool{}, map[int]int64{}, map[int][]fact{}
 	for name := range ports {
 		here := func(lane int) bool { return lane < len(d.to) && d.to[lane] == name }
 		for _, f := range d.handed[name] {
@@ -272,6 +272,8 @@ func (d *device) books(r *Runner, s trial.Spec, until int64) ([]trial.Stream, ma
 				b.ReceivedBytes += int64(f.size)
 				b.RecvWireBits += units.WireBits(f.size)
 				b.Latency.Record(f.at-f.sent, 1)
+				b.Stamps = trial.Stamps{Sent: trial.Exact, Arrived: trial.Exact}
+				came[f.lane] = append(came[f.lane], f)
 				count(b)
 			case known:
 				arrived[f.flow]++
@@ -285,7 +287,7 @@ func (d *device) books(r *Runner, s trial.Spec, until int64) ([]trial.Stream, ma
 	}
 	for i := range streams {
 		b := &streams[i]
-		b.Name = r.lanes[i].name
+		b.Name, b.Variation = r.lanes[i].name, variation(came[i])
 		sent := map[string]int64{}
 		for _, o := range d.sent[i] {
 			b.Sent++
@@ -312,6 +314,41 @@ func (d *device) books(r *Runner, s trial.Spec, until int64) ([]trial.Stream, ma
 		}
 	}
 	return streams, ports
+}
+
+// variation is how the delays of a lane's packets vary, in the order of their arrival.
+func variation(came []fact) (v trial.Variation) {
+	delay, at := map[int64]int64{}, map[int64]int{} // by sequence number: its place among those that came
+	jitter, top := int64(0), int64(0)               // in sixteenths, as RFC 3550, A.8 rounds it
+	for i, f := range came {
+		delay[f.seq], at[f.seq] = f.at-f.sent, i
+		if i > 0 {
+			d := delay[f.seq] - delay[came[i-1].seq]
+			jitter += max(d, -d) - (jitter+8)>>4
+			v.Compared++
+		}
+		top = max(top, f.seq)
+	}
+	v.Jitter = jitter >> 4
+	for seq, i := range at {
+		before, ok := at[seq-1]
+		if !ok {
+			continue
+		}
+		first := seq // of both, which one waits for the other, and may be forgotten meanwhile
+		if before < i {
+			first = seq - 1
+		}
+		forgotten := false
+		for younger := first + 256; younger <= top && !forgotten; younger += 256 {
+			j, ok := at[younger]
+			forgotten = ok && j < max(i, before)
+		}
+		if !forgotten {
+			v.Between.Record(delay[seq] - delay[seq-1])
+		}
+	}
+	return v
 }
 
 // deviceWith is a device of three ports with random habits.

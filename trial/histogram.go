@@ -92,7 +92,11 @@ func (h *Histogram) Percentile(p float64) (int64, bool) {
 	}
 	x := p / 100 * float64(h.Count)
 	rank := int64(math.Ceil(x - 1e-12*x)) // the noise of floats must not make 7 of 25 from 28 percent an eighth
-	rank = min(max(rank, 1), h.Count)
+	return h.ranked(min(max(rank, 1), h.Count)), true
+}
+
+// ranked is the rank-th of the counted values, from 1, to the cell's width.
+func (h *Histogram) ranked(rank int64) int64 {
 	var seen int64
 	for c, n := range h.cell {
 		if seen += n; seen >= rank {
@@ -100,10 +104,10 @@ func (h *Histogram) Percentile(p float64) (int64, bool) {
 			if c+1 < cells {
 				top = floor(c+1) - 1
 			}
-			return min(max(top, h.Min), h.Max), true
+			return min(max(top, h.Min), h.Max)
 		}
 	}
-	return h.Max, true
+	return h.Max
 }
 
 // Above is how many of the counted values exceed ns (to the cell's width: those in the cell of ns do not).

@@ -8,7 +8,7 @@ import (
 )
 
 // Merge adds two results of the same trial, as lanes, queues or machines counted them: counts and cells add, the stretch of
-// time is the union, of times lost the longest stays, names are sorted. It is associative and commutative, an empty Result
+// time is the union, of times lost and of the lanes' jitter the longest stays, names are sorted. It is associative and commutative, an empty Result
 // changes nothing, and the sum shares no memory with its parts.
 func Merge(a, b Result) (Result, error) {
 	r := Result{Start: a.Start, Elapsed: a.Elapsed, Stopped: a.Stopped || b.Stopped, Cut: a.Cut || b.Cut,
@@ -69,7 +69,7 @@ func (r *Result) check() error {
 
 func (s *Stream) clone() Stream {
 	c := *s
-	c.Latency, c.Lateness = s.Latency.Clone(), s.Lateness.Clone()
+	c.Latency, c.Variation, c.Lateness = s.Latency.Clone(), s.Variation.clone(), s.Lateness.Clone()
 	return c
 }
 
@@ -87,6 +87,8 @@ func (s *Stream) Add(o *Stream) {
 	}
 	s.Half.During = max(s.Half.During, o.Half.During)
 	s.Latency.Add(&o.Latency)
+	s.Variation.add(&o.Variation)
+	s.Stamps.Sent, s.Stamps.Arrived = max(s.Stamps.Sent, o.Stamps.Sent), max(s.Stamps.Arrived, o.Stamps.Arrived)
 	s.Lateness.Add(&o.Lateness)
 }
 

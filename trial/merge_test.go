@@ -26,7 +26,10 @@ func random(rnd *rand.Rand) trial.Result {
 		for range rnd.IntN(3) {
 			s.Latency.Record(n()/1000, 1+n()%50)
 			s.Lateness.Record(n()/1000, 1)
+			s.Variation.Compared, s.Variation.Jitter = n(), n()
+			s.Variation.Between.Record(n() - n())
 		}
+		s.Stamps = trial.Stamps{Sent: trial.Stamp(rnd.IntN(5)), Arrived: trial.Stamp(rnd.IntN(5))}
 		r.Streams = append(r.Streams, s)
 	}
 	for _, i := range rnd.Perm(3)[:rnd.IntN(3)] {
@@ -52,6 +55,11 @@ var same = cmp.Options{
 			}
 		}
 		return true
+	}),
+	cmp.Transformer("differences", func(d trial.Differences) [4]int64 {
+		least, most, _ := d.Range()
+		middle, _ := d.Median()
+		return [4]int64{d.Count(), least, middle, most}
 	}),
 	cmp.Transformer("set", func(l []trial.Foreign) map[string]int64 {
 		m := map[string]int64{}
@@ -111,7 +119,7 @@ func TestMerge(t *testing.T) {
 	want := trial.Result{Start: 90, Elapsed: 60, Cut: true, Stolen: 7, Suspended: 5,
 		Streams: []trial.Stream{{Name: "x", Intended: 13, Sent: 11, Received: 9}, stream("y", 5, 5)},
 		Ports:   []trial.Port{{Name: "p", Missed: 1, Down: true, Foreign: []trial.Foreign{{Kind: "ARP", Packets: 5}, {Kind: "LLDP", Packets: 2}}}}}
-	exact := cmp.Comparer(func(a, b trial.Histogram) bool { return a.Count == b.Count })
+	exact := cmp.Options{cmp.Comparer(func(a, b trial.Histogram) bool { return a.Count == b.Count }), cmp.AllowUnexported(trial.Differences{})}
 	if d := cmp.Diff(want, must(t, a, b), exact); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}

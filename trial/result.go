@@ -44,8 +44,29 @@ type Stream struct {
 	// whatever its queues took in at first.
 	Half Arrivals
 
-	Latency  Histogram // ns from sending to arrival of tagged packets
-	Lateness Histogram // ns from a packet's deadline to its sending
+	Latency   Histogram // ns from sending to arrival of tagged packets
+	Variation Variation // of these
+	Stamps    Stamps    // where these times come from
+	Lateness  Histogram // ns from a packet's deadline to its sending
+}
+
+// Stamps say who read the clock for a stream's latencies, at either end: what lies between him and the wire is part of them.
+type Stamps struct{ Sent, Arrived Stamp }
+
+// A Stamp is who reads the clock. Of several the least exact one counts.
+type Stamp uint8
+
+// The stamps; the zero value is of what is not known.
+const (
+	Exact    Stamp = iota + 1 // a device in software, in its own time
+	Hardware                  // the network card
+	Kernel                    // the kernel: between it and the wire are the driver and the card
+	Software                  // this program, about when it hands frames over: between it and the wire are its kernel calls, too
+)
+
+// String is a stamp's name; "" of what is not known.
+func (s Stamp) String() string {
+	return [...]string{"", "exact", "hardware", "kernel", "software"}[s]
 }
 
 // Arrivals counts packets that came in during a stretch of time.

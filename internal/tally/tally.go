@@ -42,6 +42,7 @@ type Back struct {
 
 	Half    trial.Arrivals
 	Latency trial.Histogram
+	vary    meter
 
 	Counted Counted // by the port itself, beside all that
 }
@@ -56,11 +57,24 @@ type Counted struct {
 // Arrived is how many packets with a tag came, each once.
 func (b *Back) Arrived() int64 { return b.Received + b.Counted.Received }
 
+// Grow allocates what a trial needs, so that nothing is allocated in one.
+func (b *Back) Grow() {
+	b.Latency.Grow()
+	b.vary.Between.Grow()
+}
+
+// Took books a tagged packet that came for the first time: the lower 32 bits of its sequence, its delay in ns.
+func (b *Back) Took(seq uint32, delay int64) {
+	b.Latency.Record(delay, 1)
+	b.vary.see(seq, delay)
+}
+
 // Reset empties the book and keeps its memory.
 func (b *Back) Reset() {
 	b.Window.Reset()
 	b.Latency.Reset()
-	*b = Back{Window: b.Window, Latency: b.Latency}
+	b.vary.reset()
+	*b = Back{Window: b.Window, Latency: b.Latency, vary: b.vary}
 }
 
 // Flows is what a receiver saw of untagged packets, by flow.
@@ -83,6 +97,9 @@ func Stream(name string, s *Sent, b *Back, f *Flows) trial.Stream {
 	r.Duplicated, r.Reordered = b.Duplicated+c.Duplicated, b.Reordered+c.Reordered
 	r.Late, r.Corrupt, r.Surplus = b.Late, b.Corrupt, b.TooOld+c.TooOld+b.Forged+b.Arrived()-r.Received
 	r.Half, r.Latency = b.Half, b.Latency.Clone()
+	if c.Received == 0 { // else what came here is a rest, which nobody saw next to the others
+		r.Variation = b.vary.variation()
+	}
 	r.Half.Packets += c.Half.Packets
 	r.Half.Bytes += c.Half.Bytes
 	r.Half.WireBits += c.Half.WireBits

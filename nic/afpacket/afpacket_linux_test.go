@@ -12,6 +12,7 @@ import (
 	"loadtest/nic/afpacket"
 	"loadtest/nic/nictest"
 	"loadtest/packet"
+	"loadtest/trial"
 )
 
 // open opens a port until the test ends.
@@ -80,7 +81,7 @@ func TestInfo(t *testing.T) {
 	got := open(t, wire.A, afpacket.Options{}).Info
 	want := nic.Info{
 		Name: wire.A, Backend: "afpacket", Driver: "veth", Mode: "sendmmsg, receive ring of 32 MiB",
-		MAC: [6]byte{2, 0, 0, 0, 1, 2}, LineRate: 10e9, MTU: 1500, MaxFrame: 1514, NUMA: -1,
+		MAC: [6]byte{2, 0, 0, 0, 1, 2}, LineRate: 10e9, MTU: 1500, MaxFrame: 1514, NUMA: -1, Arrived: trial.Kernel,
 	}
 	if got != want {
 		t.Errorf("Info\n got %+v\nwant %+v", got, want)

@@ -5,6 +5,7 @@ import (
 
 	"loadtest/internal/link"
 	"loadtest/nic"
+	"loadtest/trial"
 	"loadtest/units"
 )
 
@@ -19,5 +20,6 @@ func info(l *link.Link, name string, f link.Facts, ring int) nic.Info {
 		Name: name, Backend: "afpacket", Driver: l.Driver(), Mode: mode, MAC: f.MAC,
 		LineRate: units.BitRate(l.Speed()) * units.Mbps,
 		MTU:      f.MTU, MaxFrame: f.MTU + ethernet, NUMA: link.NUMA(f.Parent), Down: !f.Up, Merges: merges,
+		Arrived: trial.Kernel, // as it takes the frame over from the driver, or from its receive offload: the kernel's own clock
 	}
 }

@@ -54,6 +54,7 @@ func Open(name string, under nic.Device, o Options) (d nic.Device, err error) {
 	queues := max(1, o.Queues)
 	d.Info = under.Info
 	d.Info.Backend, d.Info.Mode = "xdp", fmt.Sprintf("live frames, %s classifier, %d threads at most", c.attachment.Mode, queues)
+	d.Info.Arrived, d.Info.Played = trial.Kernel, trial.Kernel // programs of ours at the driver read its clock
 	if queues == 1 {
 		d.Info.Mode = fmt.Sprintf("live frames, %s classifier", c.attachment.Mode)
 	}
