@@ -16,14 +16,15 @@ func newSelftest() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "selftest {A B | PORT}",
 		Short: "Find the tester's own limit: two ports wired to each other, or one with a loop",
-		Long: "selftest is find-limit without a device: two ports wired to each other, or one whose plug loops back. Results of devices\n" +
-			"that come near to it name it.",
+		Long: "selftest is find-limit --latency without a device: two ports wired to each other, or one whose plug loops back. Results of\n" +
+			"devices that come near to its rate name it; beside latencies stands what the tester itself makes of them.",
 		Example: "  loadtest selftest eth2 eth3\n  loadtest selftest --both --sizes 64,imix eth2 eth3",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 && len(args) != 2 {
 				return usagef("selftest: %d arguments; want two ports that are wired to each other, A B, or one whose plug loops back", len(args))
 			}
 			f.sizes = cmp.Or(f.sizes, "64")
+			f.latency = f.latency || !c.Flags().Changed("latency")
 			streams, err := f.arranged(c, slices.Concat([]string{"gen"}, args[:1], args[len(args)-1:]), false)
 			if err != nil {
 				return err
@@ -44,20 +45,15 @@ const near = 0.8
 // tester is what the tester does without a device, per stream, by the last selftest on this machine with as many streams through ports
 // of the same kind; nil where there was none.
 func (s *session) tester() *float64 {
-	if s.clock.Virtual() || s.verb == "selftest" {
+	var answers []*report.Verdict
+	for _, r := range s.selftest() {
+		if v, ok := r.(*report.Verdict); ok {
+			answers = append(answers, v)
+		}
+	}
+	if len(answers) == 0 {
 		return nil
 	}
-	_, runs, err := savedRuns()
-	if err != nil {
-		return nil
-	}
-	i := slices.IndexFunc(runs, func(r *savedRun) bool {
-		return r.run != nil && r.run.Verb == "selftest" && r.end != nil && r.end.ExitCode == exitPass && len(r.answers) > 0 && s.alike(r.run)
-	})
-	if i < 0 {
-		return nil
-	}
-	answers := runs[i].answers
 	if k := slices.IndexFunc(answers, func(v *report.Verdict) bool { return v.Size == s.label }); s.label != "" && k >= 0 {
 		return answers[k].RateWireBps
 	}
@@ -75,6 +71,54 @@ func (s *session) tester() *float64 {
 		return nil
 	}
 	return report.Number(load)
+}
+
+// delays are what the tester itself makes of latencies, by the same selftest as for tester.
+func (s *session) delays() []report.TesterDelay {
+	if s.alone != nil {
+		return *s.alone
+	}
+	s.alone = &[]report.TesterDelay{}
+	for _, r := range s.selftest() {
+		t, ok := r.(*report.Trial)
+		if !ok || t.Purpose != report.Latency || t.Verdict == report.Invalid {
+			continue
+		}
+		for i := range t.Streams {
+			if st := &t.Streams[i]; st.SentPps != nil && st.Delay.P50Ns != nil {
+				*s.alone = append(*s.alone, report.TesterDelay{Pps: *st.SentPps, P50Ns: *st.Delay.P50Ns})
+			}
+		}
+	}
+	return *s.alone
+}
+
+// selftest is the records of the last selftest on this machine with as many streams through ports of the same kind; none where there
+// was none.
+func (s *session) selftest() []report.Record {
+	if s.clock.Virtual() || s.verb == "selftest" {
+		return nil
+	}
+	_, runs, err := savedRuns()
+	if err != nil {
+		return nil
+	}
+	i := slices.IndexFunc(runs, func(r *savedRun) bool {
+		return r.run != nil && r.run.Verb == "selftest" && r.end != nil && r.end.ExitCode == exitPass && s.alike(r.run)
+	})
+	if i < 0 {
+		return nil
+	}
+	f, err := os.Open(runs[i].file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	log, err := report.Read(f)
+	if err != nil {
+		return nil
+	}
+	return log.Records
 }
 
 // alike says whether a selftest was made on this machine with as many streams through ports of the same kind.

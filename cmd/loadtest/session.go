@@ -45,6 +45,7 @@ type session struct {
 	findings []preflight.Finding // not told yet
 
 	toldUnplayed bool
+	alone        *[]report.TesterDelay // by the last selftest; nil: not looked for yet
 
 	atLine  bool  // the load is all that a line takes
 	sending bool  // the first record is written, and packets may be sent
