@@ -3,6 +3,7 @@
 # make test        all tests; as root on Debian, missing packages are installed first
 # make verify      the repeats: n of n runs on real devices; by hand
 # make bench       packets per second
+# make bench-search  how fast and how right the searches are, on simulated devices
 # make fuzz TIME=10m   each fuzz target in turn
 # make soak        virtual days
 # make lint, make third-party, make clean
@@ -25,7 +26,7 @@ TAGS = -tags dpdk
 endif
 export CGO_ENABLED = $(if $(DPDK),1,0)
 
-.PHONY: demo build test verify bench fuzz lint soak clean go packages cross third-party
+.PHONY: demo build test verify bench bench-search fuzz lint soak clean go packages cross third-party
 
 build: go
 ifdef DPDK
@@ -58,6 +59,12 @@ soak: go
 
 bench: go
 	@$(GO) test -p 1 -run xxx -bench . -benchmem $$(grep -rl '^func Benchmark' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
+
+# Searches on simulated devices whose limit is known: SEARCH_SET=DIR has them, SEARCH_OUT=DIR gets the CSV files.
+SEARCH_SET ?= $(if $(LOADTEST_GOLDEN),$(LOADTEST_GOLDEN),../shared/golden)/search
+SEARCH_OUT ?= search-out
+bench-search: go
+	$(GO) run ./bench/search -set "$(SEARCH_SET)" -out "$(SEARCH_OUT)"
 
 fuzz: go
 	@grep -rHo '^func Fuzz[A-Za-z0-9_]*' --include='*_test.go' . | sort | while IFS=: read -r file name; do \

@@ -12,6 +12,7 @@ import (
 // BisectOptions are the knobs of Bisect. Loads are in Unit, per stream.
 type BisectOptions struct {
 	Max       float64            // highest load, tried first; no default
+	Below     bool               // Max is not tried, and counts as failed (Snabb's loadtest)
 	Precision float64            // the grid of loads; default Max / 1000
 	Unit      trial.Unit         // default wire bits per second
 	Duration  time.Duration      // of a trial; default 1 s, none with Loops
@@ -39,6 +40,10 @@ func Bisect(o BisectOptions) Strategy {
 	}
 	b.top = steps(o.Max, o.Precision)
 	b.hi, b.cur = b.top, b.top
+	if o.Below {
+		b.tried, b.cur = true, (b.top+1)/2
+		b.over = b.cur == b.top
+	}
 	return b
 }
 

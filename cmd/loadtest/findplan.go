@@ -25,6 +25,8 @@ func (f *findLimit) plan(s *session, l loadRange, goals []search.Goal) error {
 	loads := "up to " + s.per(top)
 	if l.step > 0 {
 		loads += fmt.Sprintf(", in steps of %v", units.Rate{Kind: top.Kind, Value: l.step})
+	} else {
+		loads += fmt.Sprintf(", to %v of the answer", f.width)
 	}
 	if loops > 0 {
 		half := units.Rate{Kind: top.Kind, Value: l.max / 2}
@@ -38,28 +40,21 @@ func (l loadRange) spec(load float64, g search.Goal) trial.Spec {
 	return trial.Spec{Unit: l.unit, Load: []trial.Point{{Load: load}}, Duration: g.Trial, Loops: g.Loops}
 }
 
-// lasts is how long a search takes at least, where the highest load passes at once, and at most, where each load takes all trials of
-// its rule. The lower a load, the longer its passes take.
+// lasts is how long a search takes at least, where the highest load passes at once, and, where it is not, mostly at most.
 func (f *findLimit) lasts(s *session, l loadRange, g search.Goal) (least, most time.Duration) {
-	one := s.length(l.spec(l.max, g))
-	before := f.warmup
+	one := func(load float64) time.Duration { return s.length(l.spec(load, g)) }
 	if f.strategy == ladder {
-		by := 1
+		sure := 1
 		if lead, ok := g.Rule.(search.Lead); ok {
-			by = lead.By
+			sure = lead.By
 		}
-		before, least = 0, f.slow+time.Duration(by)*one
-	} else {
-		least = before + one
-	}
-	step := l.step
-	if step == 0 {
-		step = l.max * g.Width
+		// Two loads are tried again and again, one of which may take all trials.
+		return f.slow + time.Duration(sure)*one(l.max), lasting(2*f.slow.Seconds() + float64(g.Rule.Most()+2*sure)*one(l.max/2).Seconds())
 	}
 	seconds, load := 0.0, l.max
-	for range 2 + int(math.Ceil(math.Log2(max(1, l.max/step)))) {
-		seconds += float64(g.Rule.Most())*s.length(l.spec(load, g)).Seconds() + before.Seconds()
-		load = max(load/2, step)
+	for range 2 + int(math.Ceil(math.Log2(max(1, l.max/l.step)))) { // the lower a load, the longer its passes take
+		seconds += float64(g.Rule.Most())*one(load).Seconds() + f.warmup.Seconds()
+		load = max(load/2, l.step)
 	}
-	return least, max(least, lasting(seconds))
+	return f.warmup + one(l.max), lasting(seconds)
 }

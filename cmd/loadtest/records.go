@@ -237,8 +237,12 @@ func (s *session) record(set report.Settings) error {
 	for _, st := range s.streams {
 		r.Streams = append(r.Streams, s.streamRecord(st))
 	}
+	models := s.labelled(r)
 	err := s.write(r)
 	s.sending = err == nil
+	for _, text := range models {
+		s.tell("model", "", text)
+	}
 	return err
 }
 
@@ -300,7 +304,7 @@ func (s *session) end(err error) error {
 
 // about is what every trial's record says about itself.
 func (s *session) about(purpose string, r *trial.Result) report.About {
-	a := report.About{Number: s.steps, Purpose: purpose, Size: s.label, Start: s.begun, Zero: s.zero, SentOnly: s.sentOnly()}
+	a := report.About{Number: s.steps, Purpose: purpose, Size: s.label, Start: s.begun, Zero: s.zero, SentOnly: s.sentOnly(), Tester: s.delays()}
 	if s.clock.Virtual() { // its hours are no hours of the wall's: the trial ended just now, and began no earlier than the run
 		at := time.Now().Add(-time.Duration(s.clock.Now() - r.Start))
 		if at.Before(s.begun) {

@@ -22,7 +22,12 @@ func (a *sources) arranged(c *cobra.Command, args []string, sendOnly bool) (stre
 	case len(a.streams) > 0:
 		streams = slices.Clone(a.streams)
 	default:
-		if streams, err = parseArgs(c.Name(), args, sendOnly); err != nil {
+		if ref, ok := modelled(args); ok {
+			streams, err = modelStreams(c, ref)
+		} else {
+			streams, err = parseArgs(c.Name(), args, sendOnly)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -197,7 +197,7 @@ func TestOwnRates(t *testing.T) {
 	for _, tt := range []struct {
 		verb string
 		x, y int64
-	}{{"replay -D 1", 30000, 10000}, {"replay -D 1 -b 60kpps", 60000, 20000}, {"find-limit -D 1", 30000, 10000}} {
+	}{{"replay -D 1", 30000, 10000}, {"replay -D 1 -b 60kpps", 60000, 20000}, {"find-limit -D 1 --search bisect", 30000, 10000}} {
 		t.Run(tt.verb, func(t *testing.T) {
 			r := in(t, dir, append(strings.Fields(tt.verb), streams...)...)
 			if r.code != 0 {
@@ -575,7 +575,7 @@ func TestSizes(t *testing.T) {
 		purpose string
 		trials  int // of each size
 	}{
-		{"find-limit -b 1G -D 10ms", report.Search, 1},
+		{"find-limit -b 1G -D 10ms --search bisect", report.Search, 1},
 		{"replay -b 1G -D 10ms", report.Replay, 1},
 		{"transient -b 1G -D 10ms -s 500M -p ramp_up --warmup 0", report.Ramp, 2},
 	} {

@@ -28,7 +28,7 @@ func layers() [][]string {
 		{"nic", "load", "search", "report", "genconf", "genpcap", "internal/survey", "internal/pace", "internal/tally", "internal/diagnose", "internal/xdp"},
 		{"dut", "nic/mem", "nic/afpacket", "nic/afxdp", "nic/xdp", "nic/dpdk", "nic/netmap", "nic/nictest", "internal/neigh", "internal/preflight", "internal/device"},
 		{"replay", "nic/dial", "internal/doctor", "internal/hello", "internal/lab"},
-		{"cmd/loadtest", "bench/sink", "internal/e2e", "internal/layers"},
+		{"cmd/loadtest", "bench/sink", "bench/search", "internal/e2e", "internal/layers"},
 	}
 }
 
