@@ -101,6 +101,8 @@ func (l *ladder) climb() {
 		clear(l.tallies) // they are of a device that was cold
 		l.lo, l.hi = -1, l.top+1
 	}
+	for l.background == nil && l.closeCall() {
+	}
 	if l.background == nil {
 		l.doubt(true)
 	}
@@ -217,6 +219,40 @@ func (l *ladder) classify(i int64, why string) Verdict {
 			return l.believe(i, v)
 		}
 	}
+}
+
+// closeCall tries the load above again where its trials disagreed for long, until twice as many have been made. It says whether that
+// changed the answer: then the search went on from there.
+func (l *ladder) closeCall() bool {
+	twice := Lead{7, 2 * l.Rule.Most()}
+	t := l.tally(mark{load: l.hi})
+	if l.Rule.Most() < 3 || l.hi > l.top || l.lo < 0 || t.Good == 0 || 2*t.all() <= l.Rule.Most()+2 || t.all() >= twice.Of || l.worst[l.hi].Verdict == Limited {
+		return false
+	}
+	v := twice.Judge(*t)
+	for ; v == Invalid; v = twice.Judge(*t) {
+		why := fmt.Sprintf("again, as it was close: trial %d of %d at most: %d clean, %d not", t.all()+1, twice.Of, t.Good, t.Bad)
+		if l.trial(l.hi, 0, l.settle, why).Verdict == Limited {
+			return false
+		}
+	}
+	if v != Pass {
+		return false
+	}
+	from := l.hi
+	l.lo, l.hi = from, l.top+1
+	for m, t := range l.tallies { // what failed above stands
+		if m.short == 0 && m.load > from && l.Rule.Judge(*t) == Fail {
+			l.hi = min(l.hi, m.load)
+		}
+	}
+	l.rung(from, from+l.width, func(i int64, why string) Verdict {
+		if i == from {
+			return Pass
+		}
+		return l.classify(i, why)
+	})
+	return true
 }
 
 // believe notes a verdict of the rule.

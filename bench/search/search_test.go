@@ -148,7 +148,7 @@ func TestTargets(t *testing.T) {
 		worst, half float64 // errors on sharp devices: every search, the median
 	}{
 		{"ladder_lead5", 0.30, 0.55, 0.010, 0.0025},
-		{"ladder_m21", 0.55, 0.75, 0.011, 0.0025}, // the strict majority leaves one noisy device 1.06 % low, as MLRsearch with the same rule does
+		{"ladder_m21", 0.55, 0.75, 0.010, 0.0025},
 		{"ladder_lead5_ndrpdr", 0.55, 0.55, 0.010, 0.0025},
 	} {
 		r := measured(t, s, tt.name)
