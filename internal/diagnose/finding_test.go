@@ -41,7 +41,7 @@ func TestOf(t *testing.T) {
 	refused := func(text, mend string) []Finding { return []Finding{{Refused, "s1", "eth2", text, mend}} }
 	const (
 		deaf      = "eth2 and eth3 hear nothing at all: they lead elsewhere, or the device is off, or drops without a word"
-		elsewhere = "ip -br link shows other ports; cables, power; the device's routes and filters"
+		elsewhere = "loadtest ports shows the others; cables, power; the device's routes and filters"
 	)
 	next := func(text, mend string) []Finding { return []Finding{{NextHop, "", "eth3", text, mend}} }
 	for _, tt := range []struct {
@@ -205,7 +205,7 @@ func TestOf(t *testing.T) {
 			st.To = [6]byte{1, 0, 0x5e, 0, 0, 9}
 			tx.Neighbors = []Neighbor{{MAC: station(t, routerMAC), IP: from}}
 			tx.Heard = heard(1, lldp(t))
-		}, []Finding{{Silence, "", "eth3", "eth3 hears nothing at all: it leads elsewhere, or the device does not forward", "ip -br link shows other ports; the device's routes and filters"}}},
+		}, []Finding{{Silence, "", "eth3", "eth3 hears nothing at all: it leads elsewhere, or the device does not forward", "loadtest ports shows the others; the device's routes and filters"}}},
 
 		{"spanning tree", func(_ *Stream, tx, _ ports) { tx.Heard = heard(3, bpdu(t)) },
 			[]Finding{{Blocked, "", "eth2", "eth2 hears spanning tree: the switch's port may still be learning", "--wait 60s, or make it an edge port (portfast)"}}},
@@ -230,7 +230,7 @@ func TestOf(t *testing.T) {
 			tx.Gateways, rx.Gateways = []netip.Addr{from}, []netip.Addr{ip("10.2.0.1")}
 		}, []Finding{{Silence, "", "eth3", "the device drops the packets, or never gets them", "its counters, routes and filters say which"}}},
 		{"silence on one port", func(st *Stream, _, _ ports) { st.RX = "eth2" },
-			[]Finding{{Silence, "", "eth2", "eth2 hears nothing at all: it leads elsewhere, or the device does not forward", "ip -br link shows other ports; the device's routes and filters"}}},
+			[]Finding{{Silence, "", "eth2", "eth2 hears nothing at all: it leads elsewhere, or the device does not forward", "loadtest ports shows the others; the device's routes and filters"}}},
 		{"ports that are not listed", func(st *Stream, _, _ ports) { st.TX, st.RX = "eth8", "eth9" }, nil},
 		{"one of them came back", func(st *Stream, _, rx ports) { st.Back, rx.Down = 1, true }, nil},
 		{"nobody expects them", func(st *Stream, _, rx ports) { st.RX, rx.Down = "", true }, nil},

@@ -26,11 +26,11 @@ func silence(s *Seen, st *Stream) (all []Finding) {
 	case len(deaf) == 2:
 		return append(all, Finding{Silence, "", st.RX,
 			strings.Join(deaf, " and ") + " hear nothing at all: they lead elsewhere, or the device is off, or drops without a word",
-			"ip -br link shows other ports; cables, power; the device's routes and filters"})
+			"loadtest ports shows the others; cables, power; the device's routes and filters"})
 	case slices.Contains(deaf, st.RX):
 		return append(all, Finding{Silence, "", st.RX,
 			st.RX + " hears nothing at all: it leads elsewhere, or the device does not forward",
-			"ip -br link shows other ports; the device's routes and filters"})
+			"loadtest ports shows the others; the device's routes and filters"})
 	}
 	return append(all, Finding{Silence, "", st.RX, "the device drops the packets, or never gets them", "its counters, routes and filters say which"})
 }

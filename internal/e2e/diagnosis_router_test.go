@@ -78,7 +78,7 @@ func TestDiagnosisRefused(t *testing.T) {
 			likely: "16 of 16 came back in fragments (1400 → # B). an MTU of 1386 on the device; or smaller packets", mend: "r: ip link set rb mtu 1386"},
 		{name: "silence", made: filter("drop"), args: "FILE a0 b0", file: datagrams(t, 60, nil), mend: accept,
 			likely: "a0 and b0 hear nothing at all: they lead elsewhere, or the device is off, or drops without a word. " +
-				"ip -br link shows other ports; cables, power; the device's routes and filters"},
+				"loadtest ports shows the others; cables, power; the device's routes and filters"},
 		{name: "silence of one direction", made: filter("iif rb drop"), mend: accept,
 			args:   "gen,flows=16 a0 b0 --both --addr a0=10.10.1.2/24,gw=10.10.1.1 --addr b0=10.10.2.2/24,gw=10.10.2.1",
 			likely: "the device drops the packets, or never gets them. its counters, routes and filters say which", also: "loadtest: b0→a0: nothing came back in "},

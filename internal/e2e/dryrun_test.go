@@ -255,7 +255,7 @@ func TestDryRunOnInterfaces(t *testing.T) {
 		t.Errorf("the ports were touched:\n%s\n%s", before, after)
 	}
 	code, out, talk = on(t, d.at(nobody()...), "find-limit", "--dry-run", "gen", "eth2", "eth4")
-	if code != 2 || out != "" || !strings.HasPrefix(talk, `loadtest: port "eth4": no such interface. Near: eth2, eth3. All: ip -br link`) {
+	if code != 2 || out != "" || !strings.HasPrefix(talk, `loadtest: port "eth4": no such interface. Near: eth2, eth3. All: loadtest ports`) {
 		t.Errorf("exit %d, %s%s", code, out, talk)
 	}
 	code, out, talk = on(t, d.at(nobody()...), "find-limit", "gen", "eth2", "eth3")

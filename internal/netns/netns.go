@@ -43,7 +43,7 @@ func Missing(iface, ns string) error {
 			hints = append(hints, fmt.Sprintf("in namespace %s: %s@%s", other, iface, other))
 		}
 	}
-	all := "ip -br link"
+	all := "loadtest ports"
 	if ns != "" && !strings.Contains(ns, "/") {
 		all = "ip -br -n " + ns + " link"
 	}

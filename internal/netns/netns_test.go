@@ -52,7 +52,7 @@ func TestHere(t *testing.T) {
 	}
 	err := Missing(here[0]+"x", "")
 	if want := fmt.Sprintf("port %q: no such interface. Near: ", here[0]+"x"); !strings.HasPrefix(err.Error(), want) ||
-		!strings.Contains(err.Error(), here[0]) || !strings.HasSuffix(err.Error(), ". All: ip -br link") {
+		!strings.Contains(err.Error(), here[0]) || !strings.HasSuffix(err.Error(), ". All: loadtest ports") {
 		t.Errorf("Missing = %v, want %s…", err, want)
 	}
 }

@@ -28,12 +28,12 @@ func TestOpenErrors(t *testing.T) {
 		{"ens1f@" + a, `. Near: ens1f0, ens1f1. All: `},
 		{own + "@" + b, `port "` + own + "@" + b + `": no such interface in namespace ` + b + `. In namespace ` + a + `: ` + own + "@" + a + `. All: ip -br -n ` + b + ` link`},
 		{"a0@" + b, `no such interface in namespace ` + b + `. Near: b0`},
-		{"ens1f0", `port "ens1f0": no such interface. In namespace ` + a + `: ens1f0@` + a + `. All: ip -br link`},
+		{"ens1f0", `port "ens1f0": no such interface. In namespace ` + a + `: ens1f0@` + a + `. All: loadtest ports`},
 		{"a0@" + wire.Prefix, `port "a0@` + wire.Prefix + `": no network namespace "` + wire.Prefix + `"; there are: `},
 		{"a0@/run/netns/" + wire.Prefix, `: no network namespace "/run/netns/` + wire.Prefix + `"; there are: `},
 		{"a0@/dev/null", `port "a0@/dev/null": entering the network namespace "/dev/null": invalid argument`},
 		{"tun0@" + a, `port "tun0@` + a + `": not an Ethernet interface (ARP hardware type 65534)`},
-		{"", `port "": no such interface. All: ip -br link`},
+		{"", `port "": no such interface. All: loadtest ports`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d, err := afpacket.Open(tt.name, afpacket.Options{})
@@ -78,7 +78,7 @@ func TestPrivilege(t *testing.T) {
 		{wire.A, []uintptr{unix.CAP_NET_RAW}, nil, wire.A + raw, wire.A + " 1500 <nil>"},
 		{wire.A, []uintptr{unix.CAP_NET_RAW, unix.CAP_SYS_ADMIN}, nil, enter, " 0 " + enter},
 		{wire.A, nil, nobody, enter, " 0 " + enter},
-		{"nosuch", nil, nobody, `port "nosuch": no such interface. All: ip -br link`, ` 0 port "nosuch": no such interface. All: ip -br link`},
+		{"nosuch", nil, nobody, `port "nosuch": no such interface. All: loadtest ports`, ` 0 port "nosuch": no such interface. All: loadtest ports`},
 	} {
 		done := make(chan string)
 		go func() {
