@@ -54,14 +54,14 @@ func (p *port) apply(f *packet.Frame) (slots int) {
 	hold := action == Swap && len(p.held) == 0
 	if action == Drop || hold {
 		if hold {
-			p.held, p.heldAt = append(p.held, f.Data...), f.Nanos
+			p.held, p.heldAt = append(p.held, f.Data...), p.left(f)
 		}
 		return 0
 	}
-	p.tx.put(f.Data, f.Nanos)
+	p.tx.put(f.Data, p.left(f))
 	slots = 1
 	if action == Twice {
-		p.tx.put(f.Data, f.Nanos)
+		p.tx.put(f.Data, p.left(f))
 		slots++
 	}
 	if len(p.held) > 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"loadtest/internal/clock"
 	"loadtest/nic"
 	"loadtest/nic/mem"
 	"loadtest/nic/nictest"
@@ -17,6 +18,7 @@ func TestPort(t *testing.T) {
 		"default":         {},
 		"ordinary frames": {Slots: 200, MaxFrame: 1514},
 		"filter":          {Slots: 256, AB: mem.Every(1, mem.Pass)},
+		"delay":           {Delay: 20 * time.Microsecond, Clock: clock.NewReal().Now},
 	} {
 		t.Run(name, func(t *testing.T) {
 			nictest.Run(t, func(*testing.T) nictest.Pair {
@@ -146,5 +148,43 @@ func BenchmarkSendRecv(b *testing.B) {
 			}
 			b.ReportMetric(float64(frames)/b.Elapsed().Seconds()/1e6, "Mpps")
 		})
+	}
+}
+
+// With a clock a frame arrives when its delay has passed, not before, and says nothing of the time.
+func TestLiveDelay(t *testing.T) {
+	now := int64(1000)
+	a, b := mem.New(mem.Options{Slots: 16, Delay: 200, Clock: func() int64 { return now }, AB: mem.Every(3, mem.Twice)})
+	f := make([]packet.Frame, 16)
+	recv := func() (got []byte) {
+		n, err := b.Queues[0].Recv(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range f[:n] {
+			if f.Nanos != 0 {
+				t.Errorf("frame %d says %d, want no stamp", f.Data[0], f.Nanos)
+			}
+			got = append(got, f.Data[0])
+		}
+		return got
+	}
+	send := func(frames []packet.Frame) {
+		if n, err := a.Queues[0].Send(frames); n != len(frames) || err != nil {
+			t.Fatalf("Send = %d, %v", n, err)
+		}
+	}
+	all := numbered(5)
+	send(all[:2])
+	now = 1100
+	send(all[2:])
+	for _, tt := range []struct {
+		at   int64
+		want []byte
+	}{{1100, nil}, {1199, nil}, {1200, []byte{0, 1}}, {1200, nil}, {1299, nil}, {1300, []byte{2, 2, 3, 4}}, {5000, nil}} {
+		now = tt.at
+		if got := recv(); !slices.Equal(got, tt.want) {
+			t.Errorf("at %d: frames %v, want %v", tt.at, got, tt.want)
+		}
 	}
 }

@@ -63,6 +63,22 @@ func (r *ring) put(data []byte, nanos int64) {
 
 func (r *ring) publish() { r.tail.Store(r.filled) }
 
+// takeBefore is take of the frames that went in at a time or before, without their times.
+func (r *ring) takeBefore(frames []packet.Frame, at int64) int {
+	if r.tailSeen-r.lent < uint64(len(frames)) {
+		r.tailSeen = r.tail.Load()
+	}
+	n, most := 0, min(int(r.tailSeen-r.lent), len(frames))
+	for n < most && r.nanos[(r.lent+uint64(n))&r.mask] <= at {
+		n++
+	}
+	n = r.take(frames[:n], 0)
+	for i := range frames[:n] {
+		frames[i].Nanos = 0
+	}
+	return n
+}
+
 // take gives back what it lent before and lends the next frames.
 func (r *ring) take(frames []packet.Frame, delay int64) int {
 	if r.head.Load() != r.lent {
