@@ -173,8 +173,8 @@ func TestDryRunSays(t *testing.T) {
 	dir := forms(t)
 	for _, tt := range []struct{ line, want string }{
 		{"find-limit gen sim:wire/a sim:wire/b --sizes 64,imix", `streams  sim:wire/a→sim:wire/b: gen, 256 packets, sizes 64,imix, 100 % with room for a tag; out of sim:wire/a, expected at sim:wire/b
-loads    up to 10Gbps per stream, in steps of 10Mbps
-time     2.6s to 1m43s
+loads    up to 10Gbps per stream, to 0.5 % of the answer
+time     14s to 1m10s
 `},
 		{"replay --both -b 1G -D 90s there.pcap pcap:out.pcap sim:wire/b", `streams  pcap:out.pcap→sim:wire/b: there.pcap, 10 packets, 64 B with FCS, 100 % with room for a tag; out of pcap:out.pcap, expected at sim:wire/b
          sim:wire/b→pcap:out.pcap: there.pcap, 10 packets, 64 B with FCS, 100 % with room for a tag; out of sim:wire/b, expected at pcap:out.pcap
@@ -192,8 +192,8 @@ time     until Ctrl-C
 		{"find-limit --stream src=gen,tx=sim:wire/a,rx=sim:wire/b,name=x --stream src=gen:128,tx=sim:wire/a,rx=sim:wire/b,name=y,share=3",
 			`streams  x: gen, 256 packets, 64 B with FCS, 100 % with room for a tag; out of sim:wire/a, expected at sim:wire/b
          y: gen:128, 256 packets, 128 B with FCS, 100 % with room for a tag; out of sim:wire/a, expected at sim:wire/b, at 3 of the load
-loads    up to 2.5Gbps (2.111 Mpps of 128 B) per stream, in steps of 2.5Mbps
-time     1.3s to 51.6s
+loads    up to 2.5Gbps (2.111 Mpps of 128 B) per stream, to 0.5 % of the answer
+time     7s to 35s
 `},
 		{"transient -b 1G -p ramp_up gen sim:wire/a sim:wire/b", `streams  sim:wire/a→sim:wire/b: gen, 256 packets, 64 B with FCS, 100 % with room for a tag; out of sim:wire/a, expected at sim:wire/b
 loads    ramp_up up to 1Gbps (1.488 Mpps of 64 B) per stream, in steps of 100Mbps
