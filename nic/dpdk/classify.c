@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dpdk.h"
+#include "tag.h"
 
 static uint64_t *word(struct lt_window *w, int64_t seq) { return &w->bits[(uint64_t)seq % LT_WINDOW / 64]; }
 
@@ -104,6 +105,6 @@ bool lt_classify(struct lt_classifier *c, const uint8_t *b, uint32_t size, int64
 		a->half_bytes += size;
 		a->half_wire += lt_wire_bits(size);
 	}
-	lt_record(&a->latency, now - (int64_t)nanos);
+	lt_record(&a->latency, now - (int64_t)nanos, 1);
 	return true;
 }

@@ -5,6 +5,7 @@ package dpdk
 /*
 #include <stdlib.h>
 #include "dpdk.h"
+#include "tag.h"
 */
 import "C"
 
@@ -39,7 +40,7 @@ func bytesOf(b []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(b)) }
 func tagAt(b []byte) int { return int(C.lt_tag_at(bytesOf(b), C.uint32_t(len(b)))) }
 
 func putTag(b []byte, t packet.Tag) {
-	C.lt_tag_put(bytesOf(b), front(t)|C.uint64_t(t.Seq), C.uint64_t(t.Nanos))
+	C.lt_tag_put(bytesOf(b), C.lt_tag_sum(front(t), C.uint64_t(t.Nanos)), front(t), C.uint32_t(t.Seq), C.uint64_t(t.Nanos))
 }
 
 // A knower is C's classifier without a port.
@@ -81,7 +82,7 @@ func cells(ns []int64) (h trial.Histogram) {
 	c := (*C.struct_lt_histogram)(C.calloc(1, C.sizeof_struct_lt_histogram))
 	defer C.free(unsafe.Pointer(c))
 	for _, v := range ns {
-		C.lt_record(c, C.int64_t(v))
+		C.lt_record(c, C.int64_t(v), 1)
 	}
 	addTo(&h, c)
 	return h

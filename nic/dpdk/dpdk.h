@@ -37,18 +37,18 @@ static inline uint32_t lt_cell(int64_t ns)
 	return v >> 40 ? LT_CELLS - 1 : (uint32_t)((shift << 6) + (v >> shift));
 }
 
-static inline void lt_record(struct lt_histogram *h, int64_t ns)
+// lt_record counts a time n times; n is not 0.
+static inline void lt_record(struct lt_histogram *h, int64_t ns, uint32_t n)
 {
 	if (ns < 0)
 		ns = 0;
-	h->cell[lt_cell(ns)]++;
-	if (h->count++ == 0)
-		h->least = h->most = ns;
-	else if (ns < h->least)
+	h->cell[lt_cell(ns)] += n;
+	if (h->count == 0 || ns < h->least)
 		h->least = ns;
-	else if (ns > h->most)
+	if (ns > h->most)
 		h->most = ns;
-	h->sum += (double)ns;
+	h->count += n;
+	h->sum += (double)ns * n;
 }
 
 static inline int64_t lt_clock(int64_t epoch)
@@ -73,8 +73,6 @@ bool lt_register(void);                           // makes the calling thread on
 
 // tag.c
 
-void lt_tag_put(uint8_t *b, uint64_t head, uint64_t nanos);
-bool lt_tag_whole(const uint8_t *b, uint64_t *head, uint64_t *nanos);
 int lt_tag_at(const uint8_t *b, uint32_t size);   // where in a frame a tag may be; -1: nowhere
 
 // port.c
@@ -84,6 +82,7 @@ struct lt_device {
 	bool kernel;         // an interface of the kernel's, which may go without the driver's noticing
 	int64_t epoch;
 	struct rte_mempool *pool;
+	uint16_t tx;         // frames that a transmit ring holds
 	uint32_t link_up, downs;
 	uint32_t unread;     // frames in pieces that there was no memory to join for
 };
@@ -110,7 +109,8 @@ void lt_unplug(struct lt_device *d);
 int lt_start(struct lt_device *d, uint16_t queues, struct lt_facts *f, const char **step);
 void lt_status(struct lt_device *d, bool lost, struct lt_status *s);
 bool lt_up(struct lt_device *d);
-struct rte_mempool *lt_pool(uint32_t frames, uint16_t cache, uint32_t longest, int numa);
+// ops: how it keeps what no thread does; NULL: as DPDK likes best.
+struct rte_mempool *lt_pool(uint32_t frames, uint16_t cache, uint32_t room, int numa, const char *ops);
 bool lt_pool_free(struct rte_mempool *p, bool sure); // false: some of its packets may still be on their way
 int lt_ring_pair(const char *a, const char *b, uint32_t size);
 
@@ -150,14 +150,16 @@ struct lt_schedule {
 	uint64_t num, den;                // a packet of cost c takes c * num / den ns
 	uint64_t rem;                     // of 1 / den ns
 	int64_t due;
+	uint64_t cost, ns, more;          // of the packet before: it takes ns and more / den
 };
 
 void lt_next(struct lt_schedule *s, uint64_t cost);
 
 struct lt_packet {
 	const uint8_t *data;              // of Go's store, pinned
-	struct rte_mbuf *shared;          // the packet as it is; NULL: it is copied for each time it is sent
 	int64_t gap;
+	int64_t bytes, wire;              // of the packets before it
+	uint32_t tagged;                  // of them
 	uint32_t size;
 	int32_t tag;
 };
@@ -165,8 +167,11 @@ struct lt_packet {
 enum { LT_WIRE_BITS, LT_PACKETS, LT_FACTOR };     // unit of a load
 
 struct lt_lane {
-	const struct lt_packet *packets;
+	const struct lt_packet *packets;  // n, and one that only says what was before it
 	uint32_t n, pos;
+	struct rte_mempool *stock;        // of mbufs that hold the packets; NULL: none
+	uint32_t ready_at, ready_n;
+	struct rte_mbuf *ready[LT_BURST]; // the next ones of it
 	int unit;
 	bool counting;                    // sequence numbers are those of counted packets
 	uint64_t head[2];                 // of tags, without a sequence number: counted, of the pre-roll
@@ -180,12 +185,11 @@ struct lt_lane {
 	struct lt_histogram late;
 };
 
-// entry: a packet that is due and not booked yet, in order of due.
+// entry: packets of a lane that are due, at one time, and not booked yet; of a lane that is paced, one. In order of due.
 struct lt_entry {
 	struct lt_lane *lane;
 	int64_t due;
-	uint32_t size, slot;
-	int32_t tag;
+	uint32_t n, pos, slot;
 	bool paced, counted;
 };
 
@@ -194,20 +198,28 @@ struct lt_player {
 	struct lt_lane *lanes;
 	uint32_t n;
 	int64_t count, end, credit;
-	uint32_t pending;
+	uint32_t entries, pending;        // pending: packets
 	struct lt_entry entry[LT_BURST];
 	struct rte_mbuf *mbuf[LT_BURST];
 	uint32_t fresh;
-	struct rte_mbuf *stash[LT_BURST]; // for copies
+	struct rte_mbuf *stash[LT_BURST]; // for packets that have no mbuf in a stock now
 	int64_t taken;                    // by the driver, ever
 };
 
-bool lt_share(struct lt_packet *p, struct rte_mempool *pool);
 void lt_begin(struct lt_player *p);               // drops what is pending, and all that lanes are but their packets
 int64_t lt_step(struct lt_player *p, int64_t now);
 int64_t lt_play(struct lt_player *p, int64_t until, int64_t nearby);
 int64_t lt_due(const struct lt_player *p, uint32_t lane);
-void lt_player_free(struct lt_player *p, struct lt_packet *packets, uint64_t n);
+void lt_player_free(struct lt_player *p, struct lt_packet *packets);
+
+// stock.c
+
+int lt_stock_init(void);                          // 0, or an errno
+uint32_t lt_stock_size(const struct lt_device *d, uint32_t packets);
+bool lt_stock(struct lt_lane *l, uint32_t frames, int numa);
+uint32_t lt_take(struct lt_player *p, struct lt_lane *l, struct rte_mbuf **m, uint32_t n);
+void lt_stock_rest(struct lt_player *p);          // what the calling thread keeps of stocks goes back to them
+void lt_stock_close(struct lt_lane *l);           // leaves the pool, which is Go's to free
 
 // classify.c
 

@@ -90,6 +90,8 @@ int lt_init(int argc, char **argv)
 	lt_hush(false);
 	pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);
 	if (!failed)
+		failed = lt_stock_init();
+	if (!failed)
 		failed = pthread_key_create(&registered, forget);
 	return failed;
 }

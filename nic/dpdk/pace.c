@@ -10,18 +10,25 @@
 #include <string.h>
 
 #include "dpdk.h"
+#include "stock.h"
+#include "tag.h"
 
-enum {
-	MOST_SHARED = 60000, // packets of one mbuf on their way: it counts them in 16 bits
-	PATIENCE = 4096,     // packets that are too late, between two looks at the clock
-};
+enum { PATIENCE = 4096 }; // packets that are too late, between two looks at the clock
 
 void lt_next(struct lt_schedule *s, uint64_t cost)
 {
-	uint64_t sum = cost * s->num + s->rem, ns; // below 2^63, as nic.Load says
+	uint64_t ns;
 
-	ns = sum / s->den;
-	s->rem = sum - ns * s->den;
+	if (cost != s->cost) { // below 2^63 with the rest, as nic.Load says
+		s->cost = cost;
+		s->ns = cost * s->num / s->den;
+		s->more = cost * s->num - s->ns * s->den;
+	}
+	ns = s->ns;
+	if ((s->rem += s->more) >= s->den) {
+		s->rem -= s->den;
+		ns++;
+	}
 	s->due = ns < (uint64_t)(LT_NEVER - s->due) ? s->due + (int64_t)ns : LT_NEVER;
 }
 
@@ -36,16 +43,18 @@ static uint64_t cost(const struct lt_lane *l, const struct lt_packet *p)
 	return (uint64_t)lt_wire_bits(p->size);
 }
 
-static inline void advance(struct lt_lane *l)
-{
-	if (l->schedule.num != 0)
-		lt_next(&l->schedule, cost(l, &l->packets[l->pos]));
-	l->left--;
-	if (++l->pos == l->n)
-		l->pos = 0;
-}
-
 static inline bool paced(const struct lt_lane *l) { return l->schedule.num != 0; }
+
+// advance goes on by n packets; of a lane that is paced, by one.
+static inline void advance(struct lt_lane *l, uint32_t n)
+{
+	if (paced(l))
+		lt_next(&l->schedule, cost(l, &l->packets[l->pos]));
+	l->left -= n;
+	l->pos += n;
+	while (l->pos >= l->n)
+		l->pos -= l->n;
+}
 
 // first is the lane whose packet is due first, and until when it stays that. Those that have no schedule take turns.
 static struct lt_lane *first(struct lt_player *p, int64_t now, int64_t *until)
@@ -73,47 +82,25 @@ static struct lt_lane *first(struct lt_player *p, int64_t now, int64_t *until)
 	return first;
 }
 
-// take makes an mbuf of the packet; NULL: there is none now.
-static struct rte_mbuf *take(struct lt_player *p, const struct lt_packet *t)
-{
-	struct rte_mbuf *m = t->shared;
-
-	if (m) {
-		if (rte_mbuf_refcnt_read(m) > MOST_SHARED)
-			return NULL;
-		rte_mbuf_refcnt_update(m, 1);
-		return m;
-	}
-	if (p->fresh == 0) {
-		if (rte_mempool_get_bulk(p->queue->device->pool, (void **)p->stash, LT_BURST) != 0)
-			return NULL;
-		p->fresh = LT_BURST;
-	}
-	m = p->stash[--p->fresh]; // one segment, one reference: so it came back to the pool
-	rte_pktmbuf_reset_headroom(m);
-	m->ol_flags = 0;
-	memcpy(rte_pktmbuf_mtod(m, void *), t->data, t->size);
-	m->data_len = (uint16_t)t->size;
-	m->pkt_len = t->size;
-	return m;
-}
-
 // expire gives up what the driver did not take in time: unsent, or, where nothing says when a packet is due, not intended.
 static void expire(struct lt_player *p, int64_t now)
 {
-	uint32_t kept = 0;
+	uint32_t entries = 0, kept = 0, at = 0;
 
-	for (uint32_t i = 0; i < p->pending; i++) {
-		struct lt_entry *e = &p->entry[i];
+	for (uint32_t i = 0; i < p->entries; i++) {
+		struct lt_entry e = p->entry[i];
 
-		if (e->paced ? now - e->due > p->credit : now >= p->end) {
-			e->lane->intended += e->paced && e->counted;
-			rte_pktmbuf_free(p->mbuf[i]);
-			continue;
+		if (e.paced ? now - e.due > p->credit : now >= p->end) {
+			e.lane->intended += e.paced && e.counted;
+			rte_pktmbuf_free_bulk(p->mbuf + at, e.n);
+		} else {
+			p->entry[entries++] = e;
+			memmove(p->mbuf + kept, p->mbuf + at, e.n * sizeof *p->mbuf);
+			kept += e.n;
 		}
-		p->entry[kept] = *e;
-		p->mbuf[kept++] = p->mbuf[i];
+		at += e.n;
 	}
+	p->entries = entries;
 	p->pending = kept;
 }
 
@@ -124,15 +111,14 @@ static int64_t run(struct lt_player *p, struct lt_lane *l, int64_t now, int64_t 
 	int64_t due;
 
 	while (l->left > 0 && (due = l->schedule.due) < p->end) {
-		const struct lt_packet *t = &l->packets[l->pos];
 		bool counted = due >= p->count;
-		struct rte_mbuf *m;
+		uint32_t n = 1;
 
 		if (due > now)
 			return due;
 		if (paced(l) && now - due > p->credit) {
 			l->intended += counted;
-			advance(l);
+			advance(l, 1);
 			if (++*late == PATIENCE)
 				return now;
 			if (l->schedule.due >= until)
@@ -148,12 +134,14 @@ static int64_t run(struct lt_player *p, struct lt_lane *l, int64_t now, int64_t 
 			if (gate > now)
 				return gate;
 		}
-		if (!(m = take(p, t)))
+		if (!paced(l) && until == LT_NEVER) // no other lane's turn
+			n = (uint32_t)RTE_MIN(l->left, (int64_t)(LT_BURST - p->pending));
+		if ((n = lt_take(p, l, p->mbuf + p->pending, n)) == 0)
 			return now;
-		p->mbuf[p->pending] = m;
-		p->entry[p->pending++] = (struct lt_entry){l, due, t->size, l->slot, t->tag, paced(l), counted};
+		p->pending += n;
+		p->entry[p->entries++] = (struct lt_entry){l, due, n, l->pos, l->slot, paced(l), counted};
 		l->slot = (l->slot + 1) % LT_BURST;
-		advance(l);
+		advance(l, n);
 		if (l->schedule.due >= until)
 			break;
 	}
@@ -176,79 +164,98 @@ static int64_t fill(struct lt_player *p, int64_t now)
 	}
 }
 
-// book books what the driver took, run by run: packets of one lane.
-static void book(struct lt_player *p, uint32_t n, int64_t now)
+// sums are of packets of a lane: the first n from pos on.
+struct sums { int64_t bytes, wire, tagged; };
+
+static struct sums sum(const struct lt_lane *l, uint32_t pos, uint32_t n)
 {
-	for (uint32_t i = 0; i < n;) {
-		struct lt_lane *l = p->entry[i].lane;
-		bool tracked = paced(l), counted = p->entry[i].counted;
-		int64_t bytes = 0, wire = 0, tagged = 0, sent = 0, least = LT_NEVER, most = 0, late = 0;
+	struct sums s = {0};
 
-		for (; i < n && p->entry[i].lane == l; i++, sent++) {
-			const struct lt_entry *e = &p->entry[i];
-			int64_t after = now - e->due;
+	for (uint32_t k; n > 0; n -= k, pos = 0) {
+		const struct lt_packet *from = &l->packets[pos];
 
-			if (tracked) {
-				l->recent[e->slot].at = now;
-				l->recent[e->slot].due = e->due;
-			}
-			if (counted)
-				l->late.cell[lt_cell(after)]++;
-			least = RTE_MIN(least, after);
-			most = RTE_MAX(most, after);
-			late += after;
-			bytes += e->size;
-			wire += lt_wire_bits(e->size);
-			tagged += e->tag >= 0;
-		}
-		if (!counted)
-			continue;
-		l->late.least = l->late.count ? RTE_MIN(l->late.least, least) : least;
-		l->late.most = RTE_MAX(l->late.most, most);
-		l->late.count += (uint64_t)sent;
-		l->late.sum += (double)late;
-		l->intended += sent;
-		l->sent += sent;
-		l->bytes += bytes;
-		l->wire += wire;
-		l->tagged += tagged;
-		l->issued += tagged;
+		k = RTE_MIN(n, l->n - pos);
+		s.bytes += from[k].bytes - from->bytes;
+		s.wire += from[k].wire - from->wire;
+		s.tagged += from[k].tagged - from->tagged;
 	}
+	return s;
+}
+
+// book books what the driver took of an entry.
+static void book(const struct lt_entry *e, uint32_t n, int64_t now)
+{
+	struct lt_lane *l = e->lane;
+	struct sums s;
+
+	if (e->paced) {
+		l->recent[e->slot].at = now;
+		l->recent[e->slot].due = e->due;
+	}
+	if (!e->counted)
+		return;
+	s = sum(l, e->pos, n);
+	lt_record(&l->late, now - e->due, n);
+	l->intended += n;
+	l->sent += n;
+	l->bytes += s.bytes;
+	l->wire += s.wire;
+	l->tagged += s.tagged;
+	l->issued += s.tagged;
 }
 
 // tag numbers and tags what is to leave now.
 static void tag(struct lt_player *p, int64_t now)
 {
-	for (uint32_t i = 0; i < p->pending; i++) {
-		struct lt_entry *e = &p->entry[i];
-		struct lt_lane *l = e->lane;
+	struct rte_mbuf **m = p->mbuf;
 
-		if (e->tag < 0)
-			continue;
+	for (struct lt_entry *e = p->entry; e < p->entry + p->entries; e++) {
+		struct lt_lane *l = e->lane;
+		uint64_t front = l->head[!e->counted];
+		uint32_t sum = lt_tag_sum(front, (uint64_t)now);
+
 		if (e->counted && !l->counting) {
 			l->counting = true;
 			l->next = 0;
 		}
-		lt_tag_put(rte_pktmbuf_mtod_offset(p->mbuf[i], uint8_t *, e->tag), l->head[!e->counted] | l->next++, (uint64_t)now);
+		for (uint32_t i = 0; i < e->n; i++, m++) {
+			uint16_t at = lt_held(*m)->tag;
+
+			if (at != LT_BARE)
+				lt_tag_put(rte_pktmbuf_mtod_offset(*m, uint8_t *, at), sum, front, l->next++, (uint64_t)now);
+		}
 	}
 }
 
-// offer hands the burst to the driver. What that does not take gives its sequence numbers back.
-static void offer(struct lt_player *p, int64_t now)
+// taken books what the driver took, and keeps the rest, which gives its sequence numbers back.
+static void taken(struct lt_player *p, uint32_t n, int64_t now)
 {
-	uint32_t n;
+	uint32_t entries = 0;
 
-	tag(p, now);
-	n = rte_eth_tx_burst(p->queue->device->port, p->queue->id, p->mbuf, (uint16_t)p->pending);
-	book(p, n, now);
-	for (uint32_t i = n; i < p->pending; i++)
-		p->entry[i].lane->next -= p->entry[i].tag >= 0;
 	p->taken += n;
 	p->pending -= n;
-	if (n > 0 && p->pending > 0) {
-		memmove(p->entry, p->entry + n, p->pending * sizeof *p->entry);
-		memmove(p->mbuf, p->mbuf + n, p->pending * sizeof *p->mbuf);
+	memmove(p->mbuf, p->mbuf + n, p->pending * sizeof *p->mbuf);
+	for (uint32_t i = 0; i < p->entries; i++) {
+		struct lt_entry *e = &p->entry[i];
+		uint32_t k = RTE_MIN(n, e->n);
+
+		if (k > 0)
+			book(e, k, now);
+		n -= k;
+		if ((e->n -= k) == 0)
+			continue;
+		e->pos = (e->pos + k) % e->lane->n;
+		e->lane->next -= (uint32_t)sum(e->lane, e->pos, e->n).tagged;
+		p->entry[entries++] = *e;
 	}
+	p->entries = entries;
+}
+
+// offer hands the burst to the driver.
+static void offer(struct lt_player *p, int64_t now)
+{
+	tag(p, now);
+	taken(p, rte_eth_tx_burst(p->queue->device->port, p->queue->id, p->mbuf, (uint16_t)p->pending), now);
 }
 
 // lt_step sends what is due and says when there is more to do; LT_NEVER: the plan is over and nothing is held back.
@@ -278,6 +285,8 @@ int64_t lt_play(struct lt_player *p, int64_t until, int64_t nearby)
 
 		if (next == LT_NEVER || now >= until || next > now + nearby || (p->pending > 0 && p->taken == taken)) {
 			lt_look(p->queue, now);
+			if (next == LT_NEVER)
+				lt_stock_rest(p);
 			return next;
 		}
 		if (p->pending > 0 || next > now)
@@ -288,51 +297,45 @@ int64_t lt_play(struct lt_player *p, int64_t until, int64_t nearby)
 // lt_due is when the lane's next packet is due that is not booked.
 int64_t lt_due(const struct lt_player *p, uint32_t lane)
 {
-	for (uint32_t i = 0; i < p->pending; i++)
+	for (uint32_t i = 0; i < p->entries; i++)
 		if (p->entry[i].lane == &p->lanes[lane])
 			return p->entry[i].due;
 	return p->lanes[lane].schedule.due;
 }
 
-// lt_share makes the packet an mbuf that is sent again and again, and so never written.
-bool lt_share(struct lt_packet *p, struct rte_mempool *pool)
+// restart forgets all that a lane is but its packets.
+static void restart(struct lt_lane *l)
 {
-	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+	struct lt_lane was = *l;
 
-	if (!m)
-		return false;
-	memcpy(rte_pktmbuf_append(m, (uint16_t)p->size), p->data, p->size);
-	p->shared = m;
-	return true;
+	memset(l, 0, sizeof *l);
+	l->packets = was.packets;
+	l->n = was.n;
+	l->stock = was.stock;
+	l->ready_at = was.ready_at;
+	l->ready_n = was.ready_n;
+	memcpy(l->ready, was.ready, sizeof l->ready);
+	for (uint32_t k = 0; k < LT_BURST; k++)
+		l->recent[k].at = INT64_MIN / 2;
 }
 
 void lt_begin(struct lt_player *p)
 {
 	rte_pktmbuf_free_bulk(p->mbuf, p->pending);
-	p->pending = 0;
-	for (struct lt_lane *l = p->lanes; l < p->lanes + p->n; l++) {
-		const struct lt_packet *packets = l->packets;
-		uint32_t n = l->n;
-
-		memset(l, 0, sizeof *l);
-		l->packets = packets;
-		l->n = n;
-		for (uint32_t k = 0; k < LT_BURST; k++)
-			l->recent[k].at = INT64_MIN / 2;
-	}
+	p->pending = p->entries = 0;
+	for (struct lt_lane *l = p->lanes; l < p->lanes + p->n; l++)
+		restart(l);
 }
 
-// lt_player_free gives back what the player holds; packets that are on their way have references of their own.
-void lt_player_free(struct lt_player *p, struct lt_packet *packets, uint64_t n)
+// lt_player_free gives back what the player holds; what is on its way comes back to the pools by itself.
+void lt_player_free(struct lt_player *p, struct lt_packet *packets)
 {
 	rte_pktmbuf_free_bulk(p->mbuf, p->pending);
 	if (p->fresh > 0)
 		rte_mempool_put_bulk(p->queue->device->pool, (void **)p->stash, p->fresh);
-	p->pending = p->fresh = 0;
-	for (uint64_t i = 0; i < n; i++)
-		rte_pktmbuf_free(packets[i].shared);
+	for (struct lt_lane *l = p->lanes; l < p->lanes + p->n; l++)
+		lt_stock_close(l);
 	free(packets);
 	free(p->lanes);
-	p->lanes = NULL;
-	p->n = 0;
+	free(p);
 }

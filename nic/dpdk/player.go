@@ -17,25 +17,25 @@ import (
 	"loadtest/nic"
 	"loadtest/packet"
 	"loadtest/trial"
+	"loadtest/units"
 )
 
 const (
-	playFor    = 1e6      // ns: one Play
-	nearby     = 20e3     // ns: what is due within it is waited for in place
-	mostShared = 64 << 10 // packets that become mbufs; of more, each is copied when it is sent
+	playFor   = 1e6      // ns: one Play
+	nearby    = 20e3     // ns: what is due within it is waited for in place
+	mostStock = 64 << 10 // mbufs that hold packets, of all lanes; packets of more lanes are copied when they are sent
 )
 
 // A player is the plan of one queue, in C's memory, and the packets, in Go's: pinned, so that C may read them where they are.
 type player struct {
 	c       *C.struct_lt_player
 	packets *C.struct_lt_packet // of all lanes
-	n       int
-	pool    *C.struct_rte_mempool // of shared packets
+	stocks  []*C.struct_rte_mempool
 	pinned  runtime.Pinner
 	lanes   []nic.Lane
 }
 
-// Load makes mbufs of packets without a tag: nothing writes to them, so one may be on its way many times. The others are copied.
+// Load lists the packets, and makes stocks of mbufs that hold them.
 func (p *port) Load(lanes []nic.Lane) (err error) {
 	if !p.gate.Enter() {
 		return nic.ErrClosed
@@ -49,63 +49,63 @@ func (p *port) Load(lanes []nic.Lane) (err error) {
 }
 
 func (p *port) load(lanes []nic.Lane) error {
+	total := 0
 	for _, l := range lanes {
 		for i := range l.Store.Len() {
 			if err := p.takes(l.Store.Frame(i).Data); err != nil {
 				return fmt.Errorf("packet %d, of %d bytes: %w: %w", i+1, l.Store.Size(i), err, nic.ErrNotPlayed)
 			}
 		}
-		p.n += l.Store.Len()
+		total += l.Store.Len() + 1
 	}
 	p.player.c = (*C.struct_lt_player)(C.calloc(1, C.sizeof_struct_lt_player))
-	p.packets = (*C.struct_lt_packet)(C.calloc(C.size_t(p.n+1), C.sizeof_struct_lt_packet))
+	p.packets = (*C.struct_lt_packet)(C.calloc(C.size_t(total+1), C.sizeof_struct_lt_packet))
 	first := (*C.struct_lt_lane)(C.calloc(C.size_t(len(lanes)+1), C.sizeof_struct_lt_lane))
 	if p.player.c == nil || p.packets == nil || first == nil {
-		return fmt.Errorf("no memory for a list of %d packets: %w", p.n, nic.ErrNotPlayed)
+		return fmt.Errorf("no memory for a list of %d packets: %w", total, nic.ErrNotPlayed)
 	}
 	p.player.c.lanes, p.player.c.n, p.player.c.queue = first, C.uint32_t(len(lanes)), p.q
 	p.lanes = lanes
-	rest, bare := unsafe.Slice(p.packets, p.n), 0
+	rest, left := unsafe.Slice(p.packets, total), mostStock
 	for i := range lanes {
-		l := &lanes[i]
-		n := l.Store.Len()
+		l, n := p.lane(i), lanes[i].Store.Len()
+		l.packets, l.n = &rest[0], C.uint32_t(n)
 		if n > 0 {
-			p.lane(i).packets, p.lane(i).n = &rest[0], C.uint32_t(n)
-			bare += p.stock(l, rest[:n])
+			p.list(&lanes[i], rest[:n+1])
+			left -= p.stock(l, left)
 		}
-		rest = rest[n:]
+		rest = rest[n+1:]
 	}
-	p.share(bare)
 	return nil
 }
 
-// stock lists the packets of a lane; it says how many have no tag.
-func (p *player) stock(l *nic.Lane, list []C.struct_lt_packet) (bare int) {
+// list lists the packets of a lane, and what is before each and before their end.
+func (p *player) list(l *nic.Lane, list []C.struct_lt_packet) {
 	p.pinned.Pin(unsafe.SliceData(l.Store.Frame(0).Data)) // a store is one block
-	for i := range list {
-		b := l.Store.Frame(i).Data
-		list[i] = C.struct_lt_packet{data: (*C.uint8_t)(unsafe.SliceData(b)), gap: C.int64_t(l.Gaps[i]), size: C.uint32_t(len(b)), tag: C.int32_t(l.Tags[i])}
-		if l.Tags[i] < 0 {
-			bare++
+	for i := range list[1:] {
+		b, t := l.Store.Frame(i).Data, &list[i]
+		t.data, t.size = (*C.uint8_t)(unsafe.SliceData(b)), C.uint32_t(len(b))
+		t.gap, t.tag = C.int64_t(l.Gaps[i]), C.int32_t(l.Tags[i])
+		next := &list[i+1]
+		next.bytes, next.wire, next.tagged = t.bytes+C.int64_t(len(b)), t.wire+C.int64_t(units.WireBits(len(b))), t.tagged
+		if t.tag >= 0 {
+			next.tagged++
 		}
 	}
-	return bare
 }
 
-// share makes mbufs of the packets without a tag, as far as there is memory.
-func (p *port) share(bare int) {
-	if bare == 0 || bare > mostShared {
-		return
+// stock makes a lane's stock, of most mbufs at most. It says of how many it is.
+func (p *port) stock(l *C.struct_lt_lane, most int) int {
+	n := C.lt_stock_size(p.device.c, l.n)
+	if int(n) > most {
+		return 0
 	}
-	if p.pool = C.lt_pool(C.uint32_t(bare), 0, C.uint32_t(p.longest+vlanTag), -1); p.pool == nil {
+	if !bool(C.lt_stock(l, n, -1)) {
 		said() // copying is slower, and no error
-		return
+		return 0
 	}
-	for i := range unsafe.Slice(p.packets, p.n) {
-		if t := (*C.struct_lt_packet)(unsafe.Add(unsafe.Pointer(p.packets), i*C.sizeof_struct_lt_packet)); t.tag < 0 {
-			C.lt_share(t, p.pool)
-		}
-	}
+	p.stocks = append(p.stocks, l.stock)
+	return int(n)
 }
 
 func (p *player) lane(i int) *C.struct_lt_lane {
@@ -198,16 +198,16 @@ func addTo(into *trial.Histogram, h *C.struct_lt_histogram) {
 
 var _ [trial.HistogramCells]struct{} = [C.LT_CELLS]struct{}{} // the cells are the same ones
 
-// close gives back mbufs and memory; what is on its way comes back to the pool by itself.
+// close gives back mbufs and memory; what is on its way comes back to the pools by itself.
 func (p *player) close() {
 	if p.c != nil {
-		C.lt_player_free(p.c, p.packets, C.uint64_t(p.n))
+		C.lt_player_free(p.c, p.packets)
 	}
-	if p.pool != nil {
-		eal.Lock()
-		sweep(p.pool)
-		eal.Unlock()
+	eal.Lock()
+	for _, s := range p.stocks {
+		sweep(s)
 	}
+	eal.Unlock()
 	p.pinned.Unpin()
 	*p = player{}
 }

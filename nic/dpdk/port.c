@@ -48,18 +48,18 @@ void lt_unplug(struct lt_device *d)
 	lt_settle();
 }
 
-struct rte_mempool *lt_pool(uint32_t frames, uint16_t cache, uint32_t longest, int numa)
+struct rte_mempool *lt_pool(uint32_t frames, uint16_t cache, uint32_t room, int numa, const char *ops)
 {
 	static uint32_t number;
 	char name[RTE_MEMPOOL_NAMESIZE];
-	uint32_t room = RTE_MAX((uint32_t)ROOM, RTE_ALIGN(longest, RTE_CACHE_LINE_SIZE)) + RTE_PKTMBUF_HEADROOM;
 
+	room = RTE_ALIGN(room, RTE_CACHE_LINE_SIZE) + RTE_PKTMBUF_HEADROOM;
 	if (room > UINT16_MAX) {
 		rte_errno = EMSGSIZE;
 		return NULL;
 	}
 	snprintf(name, sizeof name, "lt_%u", __atomic_add_fetch(&number, 1, __ATOMIC_RELAXED));
-	return rte_pktmbuf_pool_create(name, frames, cache, 0, (uint16_t)room, numa);
+	return rte_pktmbuf_pool_create_by_ops(name, frames, cache, 0, (uint16_t)room, numa, ops);
 }
 
 bool lt_pool_free(struct rte_mempool *p, bool sure)
@@ -112,7 +112,9 @@ static int setup(struct lt_device *d, struct rte_eth_dev_info *info, uint16_t qu
 	if ((err = rte_eth_dev_adjust_nb_rx_tx_desc(d->port, &rx, &tx)) != 0)
 		return err;
 	*step = "take memory for packets";
-	d->pool = lt_pool(queues * (rx + tx) + SPARE, CACHE, f->mtu + RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN + RTE_ETHER_CRC_LEN, socket);
+	d->tx = tx;
+	d->pool = lt_pool(queues * (rx + tx) + SPARE, CACHE,
+		RTE_MAX(ROOM, f->mtu + RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN + RTE_ETHER_CRC_LEN), socket, NULL);
 	if (!d->pool)
 		return -rte_errno;
 	*step = "set up the queues";

@@ -1,57 +1,10 @@
 //go:build dpdk && cgo && linux
 
-// Tags as package packet writes and reads them, and where in a frame one may be, as internal/match looks for it.
-
-#include <rte_byteorder.h>
-#include <string.h>
+// Where in a frame a tag may be, as internal/match looks for it.
 
 #include "dpdk.h"
 
-static uint64_t load64(const uint8_t *b)
-{
-	uint64_t x;
-
-	memcpy(&x, b, sizeof x);
-	return rte_be_to_cpu_64(x);
-}
-
 static uint16_t load16(const uint8_t *b) { return (uint16_t)(b[0] << 8 | b[1]); }
-
-static void store64(uint8_t *b, uint64_t x)
-{
-	x = rte_cpu_to_be_64(x);
-	memcpy(b, &x, sizeof x);
-}
-
-// check: what makes the tag fold to zero in one's complement.
-static uint16_t check(uint64_t a, uint64_t b)
-{
-	uint64_t s = a + b;
-
-	s += s < a; // cannot carry again: the sum that overflowed is below 2^64 - 1
-	s = (s >> 32) + (s & 0xffffffff);
-	s = (s >> 16) + (s & 0xffff);
-	s = (s >> 16) + (s & 0xffff);
-	return (uint16_t)~((s >> 16) + (s & 0xffff));
-}
-
-// head: magic, lane, trial, sequence.
-void lt_tag_put(uint8_t *b, uint64_t head, uint64_t nanos)
-{
-	uint16_t c = check(head, nanos);
-
-	b[0] = c >> 8;
-	b[1] = (uint8_t)c;
-	store64(b + 2, head);
-	store64(b + 10, nanos);
-}
-
-bool lt_tag_whole(const uint8_t *b, uint64_t *head, uint64_t *nanos)
-{
-	*head = load64(b + 2);
-	*nanos = load64(b + 10);
-	return load16(b) == check(*head, *nanos);
-}
 
 // ip: where the parts of an IP packet lie in a frame.
 struct ip {
