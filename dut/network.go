@@ -21,6 +21,7 @@ import (
 // picoseconds since the run's epoch, so a run may last 100 days.
 type Network struct {
 	name   string
+	mode   string // of its ports; "" is virtual
 	seed   uint64
 	now    int64 // ps, of the last Step
 	ports  []*port

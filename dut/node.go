@@ -6,6 +6,7 @@ type kind uint8
 const (
 	bridge kind = iota
 	router      // a gateway is a router with tunnels
+	patch       // what comes in at one interface goes out at another, always the same
 )
 
 // A node takes frames in at its interfaces and sends them on. On their way in they pass, in this order: faults, the capacity
@@ -36,6 +37,9 @@ type iface struct {
 	mac   [6]byte
 	next  [6]byte // MAC of the next hop
 	out   *hop
+
+	to   *iface // of a patch; nil: nowhere
+	loss uint64 // of a patch: threshold of random.hit
 
 	server // capacity of this direction
 	random random
@@ -74,7 +78,7 @@ func (in *iface) enter(f *frame, t int64) {
 		in.drop(f, notStarted)
 	case nd.every > 0 && in.count%nd.every == 0:
 		in.drop(f, byEvery)
-	case nd.loss > 0 && in.random.hit(nd.loss):
+	case nd.loss > 0 && in.random.hit(nd.loss), in.loss > 0 && in.random.hit(in.loss):
 		in.drop(f, byLoss)
 	case nd.duplicate > 0 && in.random.hit(nd.duplicate):
 		twin := nd.net.slab.clone(f)
@@ -110,8 +114,16 @@ func (nd *node) share(in *iface, f *frame, t int64) {
 }
 
 func (nd *node) forward(in *iface, f *frame, t int64) {
-	if nd.kind == bridge {
+	switch nd.kind {
+	case bridge:
 		nd.bridge(in, f, t)
+		return
+	case patch:
+		if in.to == nil {
+			in.drop(f, noRoute)
+			return
+		}
+		in.to.emit(f, t)
 		return
 	}
 	if [6]byte(f.data) != in.mac {

@@ -1,6 +1,7 @@
 package dut
 
 import (
+	"cmp"
 	"errors"
 	"sync/atomic"
 
@@ -35,7 +36,7 @@ var errShort = errors.New("frame is shorter than an Ethernet header: want 14 byt
 
 func (p *port) info() nic.Info {
 	return nic.Info{
-		Name: "sim:" + p.net.name + "/" + p.name, Backend: "sim", Mode: "virtual", NUMA: -1, MAC: p.mac,
+		Name: "sim:" + p.net.name + "/" + p.name, Backend: "sim", Mode: cmp.Or(p.net.mode, "virtual"), NUMA: -1, MAC: p.mac,
 		LineRate: units.BitRate(p.out.rate), MTU: p.out.mtu, MaxFrame: p.out.mtu + ethernet,
 	}
 }

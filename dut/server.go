@@ -9,6 +9,7 @@ type server struct {
 	packets bool  // rate counts packets
 	limit   int64 // of what waits, beside what is being served: packets or bytes
 	inBytes bool  // limit counts bytes
+	burst   bool  // what would wait does not, as at a policer: the queue is its bucket
 
 	free, rest int64 // when the last one accepted is done: free + rest/rate, in ps
 	waiting    ring[waiter]
@@ -60,6 +61,9 @@ func (s *server) serve(t int64, size int) (done int64, ok bool) {
 	s.take(start, size)
 	if s.stall != nil {
 		s.free = s.stall.over(start, s.free)
+	}
+	if s.burst {
+		return t, true
 	}
 	return s.free, true
 }

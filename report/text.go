@@ -46,6 +46,8 @@ func (t *Text) Write(r Record) error {
 		talk = ports(r) + changes(r)
 	case *Event:
 		talk = event(r)
+	case *Model:
+		talk = model(r)
 	case *Trial:
 		if r.Purpose != Warmup {
 			t.trials[r.Number] = r

@@ -240,8 +240,8 @@ func (s *session) record(set report.Settings) error {
 	models := s.labelled(r)
 	err := s.write(r)
 	s.sending = err == nil
-	for _, text := range models {
-		s.tell("model", "", text)
+	for _, m := range models {
+		err = errors.Join(err, s.write(m))
 	}
 	return err
 }

@@ -53,7 +53,7 @@ func wants(backend string) string {
 	case "netmap":
 		return "an interface, as netmap:eth2, netmap:eth2-0 (one ring) or netmap:eth2^ (host rings)"
 	case "sim":
-		return "sim:NETWORK/PORT; networks: " + strings.Join(dut.Networks(), ", ") + ", or a YAML file"
+		return "sim:NETWORK/PORT; networks: " + strings.Join(dut.Networks(), ", ") + ", or a YAML file, or RUN.jsonl: a model of that run"
 	}
 	return ""
 }
@@ -90,6 +90,9 @@ func parse(name, sys string) (a address, err error) {
 		return a, fmt.Errorf("port %q: want %s", name, wants(backend))
 	case backend == "sim":
 		i := strings.LastIndexByte(rest, '/')
+		if end := strings.Index(rest, runEnding+"/"); end >= 0 {
+			i = end + len(runEnding)
+		}
 		if i <= 0 || i == len(rest)-1 {
 			return a, fmt.Errorf("port %q: want %s", name, wants(backend))
 		}

@@ -84,7 +84,7 @@ func world(addresses []address) (map[string]*dut.Network, clock.Clock, error) {
 		if a.backend != "sim" || networks[a.network] != nil {
 			continue
 		}
-		n, err := dut.LoadNetwork(a.network)
+		n, err := load(a.network)
 		if err != nil {
 			return nil, nil, fmt.Errorf("port %q: %w", a.name, err)
 		}
