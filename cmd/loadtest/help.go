@@ -41,7 +41,8 @@ func usage(c *cobra.Command) error {
 		b.WriteString("\n  SOURCE  a capture (pcap, pcapng, also gz or zst), several as A+B, - for standard input, none in groups that only receive,\n" +
 			"          or packets made here:\n" +
 			"          gen[:SIZE][,flows=256][,proto=udp|tcp|icmp][,src=NET][,dst=NET][,vlan=N][,ip6], SIZE as 64 or imix\n" +
-			"  A B TX  ports: eth2, eth2@NETNS, 22:00.0, sim:NETWORK/PORT, pcap:FILE; in groups TX and RX are names of your own\n")
+			"  A B TX  ports: eth2, eth2@NETNS, 22:00.0, sim:NETWORK/PORT, pcap:FILE; in groups TX and RX are names of your own;\n" +
+			"          sim:RUN.jsonl alone: the streams of a saved run, through a model fitted to it\n")
 	}
 	if c.HasExample() {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
