@@ -51,11 +51,11 @@ func write(folder string, s *set, all []result) error {
 	if err := save(filepath.Join(folder, "results.csv"), rows); err != nil {
 		return err
 	}
-	rows = [][]string{strings.Split("alg,id,cls,seed,ndr,trials,traffic_s,total_s", ",")}
+	rows = [][]string{strings.Split("alg,id,cls,seed,ndr,pdr,trials,traffic_s,total_s", ",")}
 	for _, r := range all {
 		for _, f := range r.runs {
-			rows = append(rows, []string{r.name, f.device.ID, f.device.Class, strconv.Itoa(f.seed), number(f.load, 1), strconv.Itoa(f.trials),
-				number(f.traffic, 3), number(f.total, 3)})
+			rows = append(rows, []string{r.name, f.device.ID, f.device.Class, strconv.FormatUint(f.seed, 10), number(f.load, 1), number(f.partial, 1),
+				strconv.Itoa(f.trials), number(f.traffic, 3), number(f.traffic, 3)})
 		}
 	}
 	return save(filepath.Join(folder, "runs.csv"), rows)
@@ -82,15 +82,16 @@ func print(out io.Writer, s *set, all []result) {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	line := func(cells ...string) { fmt.Fprintln(t, strings.Join(cells, "\t")+"\t") }
 	every := groups(s)
-	fmt.Fprintf(out, "%d devices, %d searches each. Seconds of traffic of a device, mean over seeds; errors in percent of the true limit\n\n", len(s.devices), len(all[0].runs))
+	fmt.Fprintf(out, "%d devices, %d searches by each algorithm. Seconds are traffic, a mean over the seeds of each device; errors are in percent of the true limit.\n"+
+		"Where no rate is without loss, the load at which half of the ladder's trials are clean stands for its limit.\n\n", len(s.devices), len(all[0].runs))
 	line("algorithm", "median", "mean", "max", "with waits", "trials", "error median", "p95", "worst", "worst, sharp")
 	for i := range all {
 		m := summarize(s, &all[i], every[0].belongs)
-		var wall []float64
+		longest := 0.0
 		for _, f := range all[i].runs {
-			wall = append(wall, f.wall())
+			longest = max(longest, f.traffic)
 		}
-		line(all[i].name, number(median(m.seconds), 2), number(mean(m.seconds), 2), number(slices.Max(m.seconds), 1), number(median(wall), 2),
+		line(all[i].name, number(median(m.seconds), 2), number(mean(m.seconds), 2), number(longest, 1), number(median(m.walls), 2),
 			number(m.trials/float64(m.devices), 1), number(100*median(m.errors), 3), number(100*percentile(m.errors, 0.95), 2), number(100*m.worst, 2),
 			number(100*summarize(s, &all[i], every[1].belongs).worst, 2))
 	}

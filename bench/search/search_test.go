@@ -124,7 +124,7 @@ func TestSnabbAsRecorded(t *testing.T) {
 	same := 0
 	for _, f := range r.runs {
 		for _, p := range s.peers["snabb_find_limit"][f.device.ID] {
-			if int(p.seed) != f.seed {
+			if uint64(p.seed) != f.seed {
 				continue
 			}
 			same++
@@ -162,15 +162,29 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// The seeds are those of the recorded searches.
+func TestSeeds(t *testing.T) {
+	s := own(t)
+	noisy := &s.devices[2]
+	if n := len(s.seeds(noisy)); noisy.ID != "b50" || n != 20 {
+		t.Errorf("%s: %d seeds, want 20 of a device with chance", noisy.ID, n)
+	}
+	s.peers["mlr"] = map[string][]peerRun{"b50": {{seed: 7}, {seed: 9}}}
+	if seeds := s.seeds(noisy); len(seeds) != 2 || seeds[0] != 7 || seeds[1] != 9 {
+		t.Errorf("seeds %v, want those recorded, 7 and 9", seeds)
+	}
+}
+
 // A set that is not whole is refused where it is not, and one that lacks what it may lack is read.
 func TestReadSet(t *testing.T) {
 	one := `[{"id":"x","cls":"a","seed":"0x1","nstreams":1,"cap0":50000}]`
 	for _, tt := range []struct{ name, instances, truth, runs, want string }{
 		{"no devices", "[]", "", "", "instances.json: no devices"},
-		{"no JSON", "x", "", "", "instances.json: invalid character"},
+		{"no JSON", "x", "", "", "instances.json:1: invalid character"},
 		{"no truth", one, "", "", "truth.csv"},
 		{"a bad truth", one, "id,ndr_1s\nx,much\n", "", "truth.csv:2: ndr_1s of x: "},
-		{"a bad run", one, "id,ndr_1s\nx,50000\n", "alg,id,seed,trials,ndr,traffic_s\nmlr,x,1,2,3,4\n", "runs.csv:2: total_s: "},
+		{"a bad run", one, "id,ndr_1s\nx,50000\n", "alg,id,seed,trials,ndr,traffic_s\nmlr,x,1,two,3,4\n", "runs.csv:2: trials: "},
+		{"runs with fewer columns", one, "id,ndr_1s\nx,50000\n", "alg,id,trials,traffic_s\nmlr,x,2,4\n", ""},
 		{"no runs", one, "id,ndr_1s\nx,50000\n", "", ""},
 		{"fewer columns", one, "id\nx\n", "", ""},
 	} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -36,7 +37,13 @@ func read(folder string) (*set, error) {
 		return nil, fmt.Errorf("%w; want a set of devices, as SEARCH_SET=DIR", err)
 	}
 	if err := json.Unmarshal(text, &s.devices); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		var at int64
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			at = syntax.Offset
+		} else if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			at = kind.Offset
+		}
+		return nil, fmt.Errorf("%s:%d: %w; want a list of devices, as models.md has it", file, 1+bytes.Count(text[:min(at, int64(len(text)))], []byte("\n")), err)
 	}
 	if len(s.devices) == 0 {
 		return nil, fmt.Errorf("%s: no devices", file)
@@ -64,12 +71,22 @@ func read(folder string) (*set, error) {
 	}
 	err = table(filepath.Join(folder, "runs.csv"), func(row func(string) string) error {
 		var r peerRun
-		for column, to := range map[string]*float64{"seed": &r.seed, "trials": &r.trials, "ndr": &r.found, "traffic_s": &r.traffic, "total_s": &r.total} {
-			x, err := strconv.ParseFloat(row(column), 64)
-			if err != nil {
-				return fmt.Errorf("%s: %w", column, err)
+		for _, column := range []struct {
+			name string
+			to   *float64
+		}{{"seed", &r.seed}, {"trials", &r.trials}, {"ndr", &r.found}, {"traffic_s", &r.traffic}, {"total_s", &r.total}} {
+			text := row(column.name)
+			if text == "" && column.name == "total_s" { // no waits
+				r.total = r.traffic
 			}
-			*to = x
+			if text == "" {
+				continue
+			}
+			x, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return fmt.Errorf("%s: %w", column.name, err)
+			}
+			*column.to = x
 		}
 		alg, id := row("alg"), row("id")
 		if s.peers[alg] == nil {
@@ -112,19 +129,42 @@ func table(file string, do func(row func(string) string) error) error {
 	return nil
 }
 
-// seeds are as many as the others had; without them twenty where there is chance.
-func (s *set) seeds(d *dut.ModelParams) int {
-	most := 0
+// seeds are those that the others had; without them twenty where there is chance.
+func (s *set) seeds(d *dut.ModelParams) (seeds []uint64) {
+	var most []peerRun
 	for _, of := range s.peers {
-		most = max(most, len(of[d.ID]))
+		if runs := of[d.ID]; len(runs) > len(most) || len(runs) == len(most) && len(runs) > 0 && runs[0].seed < most[0].seed {
+			most = runs
+		}
 	}
-	switch {
-	case most > 0:
-		return most
-	case d.SigmaPPM > 0 || d.TrialSigmaPPM > 0 || d.StallMeanMS > 0 || d.FloorPPT > 0:
-		return 20
+	for i, r := range most {
+		seed := uint64(r.seed)
+		if seed == 0 {
+			seed = uint64(i + 1)
+		}
+		seeds = append(seeds, seed)
 	}
-	return 1
+	if len(seeds) > 0 {
+		return seeds
+	}
+	n := uint64(1)
+	if d.SigmaPPM > 0 || d.TrialSigmaPPM > 0 || d.StallMeanMS > 0 || d.FloorPPT > 0 {
+		n = 20
+	}
+	for i := range n {
+		seeds = append(seeds, i+1)
+	}
+	return seeds
+}
+
+// peer is the first of some recorded algorithms that is there.
+func (s *set) peer(names []string) string {
+	for _, name := range names {
+		if len(s.peers[name]) > 0 {
+			return name
+		}
+	}
+	return names[0]
 }
 
 // classes are those of the set, in order.

@@ -11,7 +11,8 @@ const sharp = "abefgh"
 // A summary is one row: an algorithm on a class of devices.
 type summary struct {
 	seconds             []float64 // of traffic, a device each, mean over its seeds
-	ratios              []float64 // to the peer's time with waits, a device each
+	walls               []float64 // the same with the charge for each trial
+	ratios              []float64 // of that to the peer's, a device each
 	own, peer           float64   // sums of these times
 	errors              []float64 // absolute, a search each
 	worst               float64
@@ -41,7 +42,7 @@ func summarize(s *set, r *result, belongs func(class string) bool) (m summary) {
 			}
 		}
 		m.devices++
-		m.seconds, m.trials = append(m.seconds, traffic/n), m.trials+trials/n
+		m.seconds, m.walls, m.trials = append(m.seconds, traffic/n), append(m.walls, wall/n), m.trials+trials/n
 		if peer := recorded(s.peers[r.peer][d.ID]); peer > 0 {
 			m.ratios = append(m.ratios, wall/n/peer)
 			m.own, m.peer = m.own+wall/n, m.peer+peer
