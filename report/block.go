@@ -74,9 +74,7 @@ func hidden(b *strings.Builder, s *TrialStream) {
 	if s.HalfBps != nil {
 		fmt.Fprintf(b, "    Second half: RX %s MPPS (%s Gbps)\n", six(s.HalfPps, 1e6), six(s.HalfBps, 1e9))
 	}
-	if value(s.LatencyCount) > 0 {
-		fmt.Fprintf(b, "    Latency: p50 %s, p99 %s, max %s\n", delay(s.Delay.P50Ns), delay(s.Delay.P99Ns), delay(s.Delay.MaxNs))
-	}
+	b.WriteString(s.delays())
 	if s.Lateness.MaxNs != nil {
 		fmt.Fprintf(b, "    Lateness: p50 %s, p99 %s, max %s\n", delay(s.Lateness.P50Ns), delay(s.Lateness.P99Ns), delay(s.Lateness.MaxNs))
 	}

@@ -83,10 +83,38 @@ func glance(file string) *savedRun {
 	if r.damage = err; err == nil {
 		r.tell(log)
 	}
+	if ended && r.run != nil && r.run.Settings.Search != "" && info.Size() > tailBytes { // an answer stands where its search ended
+		r.answers = verdicts(io.NewSectionReader(f, 0, info.Size()))
+	}
 	if !counted {
 		r.trials = -1
 	}
 	return r
+}
+
+// verdicts are all answers in a file. Only their lines are looked at.
+func verdicts(in io.Reader) (all []*report.Verdict) {
+	lines := bufio.NewReaderSize(in, 64<<10)
+	var of bytes.Buffer
+	for whole := true; ; {
+		part, err := lines.ReadSlice('\n')
+		if whole && bytes.HasPrefix(part, []byte(`{"type":"verdict"`)) {
+			of.Write(part) // none is longer than the buffer
+		}
+		if whole = err == nil; err != nil && err != bufio.ErrBufferFull {
+			break
+		}
+	}
+	log, err := report.Read(&of)
+	if err != nil {
+		return nil
+	}
+	for _, r := range log.Records {
+		if v, ok := r.(*report.Verdict); ok {
+			all = append(all, v)
+		}
+	}
+	return all
 }
 
 // runID is the id of the run in a file.

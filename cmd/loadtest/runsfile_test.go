@@ -175,3 +175,19 @@ func TestEndsOfLongFile(t *testing.T) {
 		t.Errorf("cut, it is listed as %q", got)
 	}
 }
+
+// Each goal's answer is found, however much was written after it.
+func TestAnswersBetweenTrials(t *testing.T) {
+	dir := t.TempDir()
+	run := at(1, "find-limit")
+	run.Settings.Search = "ladder"
+	records := []report.Record{run, &report.Verdict{RateWireBps: report.Number(1e9), Limit: report.ByDevice}}
+	for range 400 {
+		records = append(records, &report.Trial{Reason: strings.Repeat("x", 100)})
+	}
+	records = append(records, &report.Verdict{RateWireBps: report.Number(2e9), GoalLossRatio: 0.005, Limit: report.ByDevice}, &report.End{})
+	r := glance(saveRun(t, dir, "a1b2", records...))
+	if r.damage != nil || len(r.answers) != 2 || *r.answers[0].RateWireBps != 1e9 || *r.answers[1].RateWireBps != 2e9 {
+		t.Errorf("damage %v, %d answers; want those of 1 and 2 Gbps", r.damage, len(r.answers))
+	}
+}

@@ -112,7 +112,7 @@ func filed(t *testing.T, dir string) {
 	}
 	move(t, "../../testdata/vita-pair/gentest-node1.conf", filepath.Join(dir, "gentest-node1.conf"))
 	put(t, filepath.Join(dir, "office.pcap"), store(20*time.Millisecond, conversation()...))
-	p := prepare(t, "find-limit", "-b", "1M", "-D", "10ms", "gen", "sim:wire/a", "sim:wire/b")
+	p := prepare(t, "find-limit", "-b", "1M", "-D", "10ms", "-o", filepath.Join(dir, "router.jsonl"), "gen", "sim:wire/a", "sim:wire/b")
 	p.cmd.Env = append(os.Environ(), "LOADTEST_RUNS="+filepath.Join(dir, "runs"))
 	if r := p.begin(t).wait(t); r.code != 0 {
 		t.Fatal(r.talk)
@@ -124,7 +124,7 @@ func example(t *testing.T, dir, line string, change func(*exec.Cmd)) {
 	t.Helper()
 	ours, _, _ := strings.Cut(line, "| snabb") // the device's own tool is not here
 	runs := "LOADTEST_RUNS=" + filepath.Join(dir, "others")
-	if strings.HasPrefix(line, "loadtest runs") {
+	if strings.HasPrefix(line, "loadtest runs") || strings.HasPrefix(line, "loadtest explain") {
 		runs = "LOADTEST_RUNS=" + filepath.Join(dir, "runs")
 	}
 	for again := range 4 {
