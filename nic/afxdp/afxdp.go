@@ -24,5 +24,6 @@ const (
 	smallChunk = 2048
 	largeChunk = 4096
 	headroom   = 256 // XDP_PACKET_HEADROOM: what the kernel keeps free in front of a received frame
-	burst      = 64
+	usualBurst = 32  // what the kernel takes in one call where it copies
+	burst      = 64  // the same where it can be told, and where it does not copy
 )

@@ -113,7 +113,7 @@ func (p *port) play(now int64) (next int64, err error) {
 // draw takes a burst of what is due from the schedule.
 func (p *port) draw(now int64) (wait int64, err error) {
 	s := &p.player
-	for s.n < burst {
+	for s.n < p.burst {
 		t := &s.turns[s.n]
 		var ok bool
 		if *t, wait, ok = s.schedule.Next(now); !ok {

@@ -37,18 +37,20 @@ func (r *ring[T]) close() {
 	}
 }
 
-// Of a ring that we fill: room says how many slots are free, put fills the next one, publish shows them to the kernel. What was shown
-// once is not taken back: the kernel remembers how far it may read.
+// Of a ring that we fill: room says how many slots are free, put fills the next one, publish shows them to the kernel. It remembers how
+// far it may read, so retract takes back the last n only if it has not looked since. last is the ith of the last n.
 
 func (r *ring[T]) room() uint32 { return ringFrames - (r.own - atomic.LoadUint32(r.consumer)) }
 func (r *ring[T]) put(v T) {
 	r.slots[r.own%ringFrames] = v
 	r.own++
 }
-func (r *ring[T]) publish() {
-	if int32(r.own-atomic.LoadUint32(r.producer)) > 0 {
-		atomic.StoreUint32(r.producer, r.own)
-	}
+func (r *ring[T]) publish()         { atomic.StoreUint32(r.producer, r.own) }
+func (r *ring[T]) empty() bool      { return atomic.LoadUint32(r.consumer) == r.own }
+func (r *ring[T]) last(n, i int) *T { return &r.slots[(r.own-uint32(n-i))%ringFrames] }
+func (r *ring[T]) retract(n int) {
+	r.own -= uint32(n)
+	r.publish()
 }
 
 // Of a ring that the kernel fills: ready says how many slots are, get takes the next one, release gives those taken back.

@@ -3,9 +3,7 @@ package afxdp
 import (
 	"encoding/binary"
 	"errors"
-	"math"
 	"os"
-	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -22,7 +20,7 @@ func (p *port) Send(frames []packet.Frame) (n int, err error) {
 	}
 	for n < len(frames) && err == nil {
 		var k, sent int
-		k, err = p.copy(frames[n:min(n+burst, len(frames))])
+		k, err = p.copy(frames[n:min(n+p.burst, len(frames))])
 		if k > 0 {
 			var refused error
 			sent, refused = p.submit(k)
@@ -96,29 +94,24 @@ func (p *port) submit(n int) (sent int, err error) {
 	return n, err
 }
 
-// offer is submit where the kernel copies. It takes frames from the ring only while it is called, one by one, and says which one the
-// driver dropped. What it did not take is out of the ring then. end is how far it is, which it shows only after it sent something.
+// offer is submit where the kernel copies. It takes frames from the ring only while it is called, one by one, until the driver drops one
+// or there is no room. What it did not take is out of the ring then.
 func (p *port) offer(n int) (sent int, err error) {
-	start := p.tx.own - uint32(n)
-	var errno unix.Errno
-	for end := start; ; {
-		before := end
-		errno = p.kick()
-		if c := atomic.LoadUint32(p.tx.consumer); int32(c-end) > 0 {
-			end = c
+	errno := p.kick()
+	if errno == 0 && p.tx.empty() {
+		return n, nil
+	}
+	unseen := errno == unix.ENETDOWN || errno == unix.ENXIO
+	if !unseen {
+		if sent = n - p.drain(n); errno == unix.EBUSY {
+			sent = max(0, sent-1) // the last one that it took was dropped
 		}
-		sent = min(n, int(end-start))
-		if errno == unix.EBUSY { // the last one that it took was dropped
-			if end == before {
-				end++
-			}
-			sent = int(end-start) - 1
-		}
-		goesOn := errno == 0 || errno == unix.EAGAIN // its budget for one call is used up
-		if sent == n || end == before || !goesOn {
-			p.withdraw(end)
-			break
-		}
+	}
+	for i := sent; i < n; i++ {
+		p.busy[int(p.tx.last(n, i).Addr)/p.chunk] = false
+	}
+	if unseen {
+		p.tx.retract(n)
 	}
 	if sent == 0 { // else the next call tells why
 		err = p.answer(errno)
@@ -126,16 +119,25 @@ func (p *port) offer(n int) (sent int, err error) {
 	return sent, err
 }
 
-// withdraw takes out of the ring what the kernel has not taken: end is how far it is. It would read those slots all the same, so they
-// are made void until they are filled anew: it passes over them.
-func (p *port) withdraw(end uint32) {
-	for i := end; int32(p.tx.own-i) > 0; i++ {
-		d := &p.tx.slots[i%ringFrames]
-		p.busy[int(d.Addr)/p.chunk] = false
-		d.Addr = math.MaxUint64
+// drain empties the ring, and says how many of its last n descriptors the kernel had not taken. Before Linux 6.17 that is not to be seen
+// once it has given up. But it counts descriptors that are void as it passes over them, one in a call, so all are made void: those
+// that it has taken it sees no more.
+func (p *port) drain(n int) (left int) {
+	for i := range n {
+		p.tx.last(n, i).Options = void
 	}
-	p.tx.own = end
+	before := statistics(p.out).Tx_invalid_descs
+	for range 2*burst + 2 {
+		if p.tx.empty() {
+			return min(n, int(statistics(p.out).Tx_invalid_descs-before))
+		}
+		p.kick()
+	}
+	return n // the interface or its queue has gone meanwhile
 }
+
+// void is an option of descriptors that no kernel knows.
+const void = 1 << 31
 
 // answer says what an answer of sendto means: nil if there is no room now, or an error about the port.
 func (p *port) answer(errno unix.Errno) error {

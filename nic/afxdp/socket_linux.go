@@ -17,6 +17,7 @@ type socket struct {
 	umem     []byte
 	chunk    int
 	zeroCopy bool
+	burst    int // frames that are handed over at once
 
 	rx, tx   ring[unix.XDPDesc]
 	fill     ring[uint64]
@@ -67,7 +68,7 @@ func newSocket(index, queue, chunk int, copies bool) (s *socket, err error) {
 	if err = s.bind(index, queue, copies); err != nil {
 		return s, err
 	}
-	if s.out = s.fd; !s.zeroCopy {
+	if s.out, s.burst = s.fd, burst; !s.zeroCopy {
 		err = s.apart(index, queue)
 	}
 	return s, err
@@ -81,7 +82,9 @@ func (s *socket) apart(index, queue int) (err error) {
 	if err = unix.SetsockoptInt(s.out, unix.SOL_XDP, unix.XDP_TX_RING, ringFrames); err != nil {
 		return os.NewSyscallError("setsockopt XDP_TX_RING", err)
 	}
-	_ = unix.SetsockoptInt(s.out, unix.SOL_XDP, unix.XDP_MAX_TX_SKB_BUDGET, 4*burst) // 32 where the kernel knows no other
+	if unix.SetsockoptInt(s.out, unix.SOL_XDP, unix.XDP_MAX_TX_SKB_BUDGET, burst) != nil { // older than Linux 6.17
+		s.burst = usualBurst
+	}
 	var o unix.XDPMmapOffsets
 	if err = getsockopt(s.out, unix.XDP_MMAP_OFFSETS, unsafe.Pointer(&o), unsafe.Sizeof(o)); err != nil {
 		return err

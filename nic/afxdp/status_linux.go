@@ -43,9 +43,14 @@ func (p *port) missed() int64 {
 		return 0
 	}
 	defer p.gate.Leave()
-	var x unix.XDPStatistics
-	_ = getsockopt(p.fd, unix.XDP_STATISTICS, unsafe.Pointer(&x), unsafe.Sizeof(x))
+	x := statistics(p.fd)
 	return int64(x.Rx_dropped + x.Rx_ring_full)
+}
+
+// statistics are what the kernel counts at a socket.
+func statistics(fd int) (x unix.XDPStatistics) {
+	_ = getsockopt(fd, unix.XDP_STATISTICS, unsafe.Pointer(&x), unsafe.Sizeof(x))
+	return x
 }
 
 // Wire tells what the driver counts on the line.
