@@ -60,7 +60,11 @@ func (l *ladder) overload() {
 		o := l.ask(s)
 		l.ran(l.top, &o)
 		l.Known.see(&o)
-		if l.Known.tried, l.Known.loss = true, worst(&o.Result); i == 0 && o.Verdict == Pass {
+		l.Known.tried, l.Known.loss = true, worst(&o.Result)
+		if o.Verdict == Limited { // what was not sent was not lost, but it did not pass either
+			l.Known.loss = 1
+		}
+		if i == 0 && o.Verdict == Pass {
 			return
 		}
 		rates, since = append(rates, comesBack(&o.Result, true)), append(since, at+o.Result.Elapsed/2)
