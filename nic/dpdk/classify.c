@@ -29,7 +29,9 @@ int lt_see(struct lt_window *w, uint32_t low)
 	int64_t seq = w->top + (int32_t)(low - (uint32_t)w->top);
 	uint64_t bit = 1ull << (seq & 63);
 
-	if (seq >= w->top) {
+	if (seq == w->top && (seq & 63) != 0) { // most do: within a word that is clear behind the top
+		w->top++;
+	} else if (seq >= w->top) {
 		forward(w, seq + 1);
 	} else if (seq < 0 || seq < w->top - (LT_WINDOW - 64)) { // the newest word's room was cleared whole
 		w->too_old++;

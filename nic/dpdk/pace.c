@@ -212,7 +212,7 @@ static void tag(struct lt_player *p, int64_t now)
 	for (struct lt_entry *e = p->entry; e < p->entry + p->entries; e++) {
 		struct lt_lane *l = e->lane;
 		uint64_t front = l->head[!e->counted];
-		uint32_t sum = lt_tag_sum(front, (uint64_t)now);
+		uint32_t check = lt_tag_sum(front, (uint64_t)now);
 
 		if (e->counted && !l->counting) {
 			l->counting = true;
@@ -222,7 +222,7 @@ static void tag(struct lt_player *p, int64_t now)
 			uint16_t at = lt_held(*m)->tag;
 
 			if (at != LT_BARE)
-				lt_tag_put(rte_pktmbuf_mtod_offset(*m, uint8_t *, at), sum, front, l->next++, (uint64_t)now);
+				lt_tag_put(rte_pktmbuf_mtod_offset(*m, uint8_t *, at), check, front, l->next++, (uint64_t)now);
 		}
 	}
 }

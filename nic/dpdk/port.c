@@ -258,6 +258,37 @@ static struct lt_out *lend(struct lt_queue *q, struct rte_mbuf *m)
 	return o;
 }
 
+// giveback frees mbufs, and those of one pool at once.
+static void giveback(struct rte_mbuf **m, uint32_t n)
+{
+	struct rte_mbuf *free[LT_BURST];
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct rte_mbuf *s = m[i];
+
+		if (s->nb_segs > 1) {
+			rte_pktmbuf_free(s);
+			continue;
+		}
+		if (!(s = rte_pktmbuf_prefree_seg(s)))
+			continue;
+		if (k > 0 && free[0]->pool != s->pool) {
+			rte_mempool_put_bulk(free[0]->pool, (void **)free, k);
+			k = 0;
+		}
+		free[k++] = s;
+	}
+	if (k > 0)
+		rte_mempool_put_bulk(free[0]->pool, (void **)free, k);
+}
+
+// known says whether the frame is one of ours, which the classifier has counted.
+static inline bool known(struct lt_queue *q, const struct rte_mbuf *m)
+{
+	return q->classifier && m->nb_segs == 1 && lt_classify(q->classifier, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, q->arrived);
+}
+
 uint32_t lt_recv(struct lt_queue *q, uint32_t want)
 {
 	struct rte_mbuf *own[LT_BURST];
@@ -272,23 +303,29 @@ uint32_t lt_recv(struct lt_queue *q, uint32_t want)
 		if (q->held_at == q->held_n && !fetch(q))
 			break;
 		m = q->held[q->held_at++];
-		if (!(o = lend(q, m)))
-			__atomic_add_fetch(&q->device->unread, 1, __ATOMIC_RELAXED);
-		if (!o || (q->classifier && lt_classify(q->classifier, o->data, o->size, q->arrived))) {
-			free(q->flat[q->lent_n]);
-			q->flat[q->lent_n] = NULL;
+		if (known(q, m)) {
 			own[owned++] = m;
-			consumed++;
+		} else if (!(o = lend(q, m))) {
+			__atomic_add_fetch(&q->device->unread, 1, __ATOMIC_RELAXED);
+			own[owned++] = m;
+		} else if (m->nb_segs > 1 && q->classifier && lt_classify(q->classifier, o->data, o->size, q->arrived)) {
+			own[owned++] = m;
 		} else {
 			q->lent_mbuf[q->lent_n] = m;
 			q->lent_at[q->lent_n++] = q->arrived;
+			continue;
 		}
+		if (q->flat[q->lent_n]) {
+			free(q->flat[q->lent_n]);
+			q->flat[q->lent_n] = NULL;
+		}
+		consumed++;
 		if (owned == LT_BURST) {
-			rte_pktmbuf_free_bulk(own, owned);
+			giveback(own, owned);
 			owned = 0;
 		}
 	}
-	rte_pktmbuf_free_bulk(own, owned);
+	giveback(own, owned);
 	return q->lent_n;
 }
 

@@ -99,12 +99,27 @@ static bool quotes(const uint8_t *b, uint32_t size, const struct ip *p)
 	return false;
 }
 
+// plain is lt_tag_at of what most packets are, UDP in IPv4 without options; -1: it is something else, or has no room.
+static inline int plain(const uint8_t *b, uint32_t size)
+{
+	uint32_t end;
+
+	if (size < 42 || load16(b + 12) != 0x0800 || b[14] != 0x45 || b[23] != 17 || (load16(b + 20) & 0x3fff) != 0)
+		return -1;
+	end = 14 + load16(b + 16);
+	return end <= size && end >= 34 + LT_TAG ? (int)(end - LT_TAG) : -1;
+}
+
 int lt_tag_at(const uint8_t *b, uint32_t size)
 {
+	int common = plain(b, size);
+
 	uint32_t at = 12;
 	uint16_t type;
 	struct ip p;
 
+	if (common >= 0)
+		return common;
 	if (size < 14)
 		return -1;
 	while ((type = load16(b + at)) == 0x8100 || type == 0x88a8) {
