@@ -218,6 +218,10 @@ static void tag(struct lt_player *p, int64_t now)
 			l->counting = true;
 			l->next = 0;
 		}
+		if (l->packets[l->n].tagged == 0) { // and so no mbuf needs a look
+			m += e->n;
+			continue;
+		}
 		for (uint32_t i = 0; i < e->n; i++, m++) {
 			uint16_t at = lt_held(*m)->tag;
 
