@@ -20,7 +20,7 @@ type Known struct {
 func (k *Known) see(o *Outcome) { k.losses.add(o) }
 
 // slower is a rate below that of the end by more than noise.
-const slower = 0.97
+const slower = 0.94
 
 // look sends the highest load for as long as a slow start may last, in parts, and guesses the limit from what comes back. Where it
 // comes back whole, that is all.
