@@ -54,12 +54,12 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // counts are the keys of whole numbers that count; every other number says its unit.
-var counts = regexp.MustCompile(`^(seed|retries|retries_left|cpu_list|cpus|numa_node|packets|queue_packets|loops|capture_packets|rewritten|skipped_by|trial|trials|clean_trials|second_half_received|invalid_repeats|lossy_trials|above_trial|intended|sent|received|lost|unsent|untagged|` +
+var counts = regexp.MustCompile(`^(seed|retries|retries_left|cpu_list|cpus|numa_node|packets|queue_packets|loops|capture_packets|rewritten|skipped_by|trial|trials|clean_trials|second_half_received|invalid_repeats|searches|lossy_trials|above_trial|intended|sent|received|lost|unsent|untagged|` +
 	`duplicated|reordered|late|corrupt|surplus|skipped|latency_samples|ipdv_samples|missed|tx_errors|pause_frames|broken_frames|exit_code)$`)
 
 func TestKeys(t *testing.T) {
 	snake := regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
-	unit := regexp.MustCompile(`_(bps|pps|ns|bytes|ratio|factor)$`)
+	unit := regexp.MustCompile(`_(bps|pps|ns|bytes|ratio|factor|frames)$`)
 	var walk func(ty reflect.Type, key string)
 	walk = func(ty reflect.Type, key string) {
 		switch ty.Kind() {
@@ -97,7 +97,7 @@ func TestKeys(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range []report.Record{&report.Run{}, &report.Model{}, &report.Trial{}, &report.Sample{}, &report.Event{}, &report.Verdict{}, &report.End{}} {
+	for _, r := range []report.Record{&report.Run{}, &report.Model{}, &report.Trial{}, &report.Sample{}, &report.Event{}, &report.Verdict{}, &report.Benchmark{}, &report.End{}} {
 		walk(reflect.TypeOf(r), "")
 	}
 }

@@ -98,6 +98,8 @@ func parse(line []byte) (Record, error) {
 		rec = &Event{}
 	case "verdict":
 		rec = &Verdict{}
+	case "benchmark":
+		rec = &Benchmark{}
 	case "model":
 		rec = &Model{}
 	case "end":

@@ -20,7 +20,7 @@ import (
 // Version is the version of the records. A new key does not change it; a changed or removed one does.
 const Version = 1
 
-// A Record is a line of a run: *Run, *Model, *Trial, *Sample, *Event, *Verdict or *End.
+// A Record is a line of a run: *Run, *Model, *Trial, *Sample, *Event, *Verdict, *Benchmark or *End.
 type Record interface {
 	kind() string // the line's "type"
 }

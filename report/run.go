@@ -49,6 +49,7 @@ type Settings struct {
 	Repeats          *int64    `json:"invalid_repeats"` // in a row, of a trial that the tester spoilt
 	Sizes            []string  `json:"size_labels"`     // when the run is made once per size: "64 B", "imix"
 	CPUs             []int     `json:"cpu_list"`
+	Method           *Method   `json:"rfc2544"` // null: another verb
 }
 
 // Goal is what a search looks for: the highest load that meets it.

@@ -16,6 +16,8 @@ func (t *Text) end(e *End) string {
 	}
 	var b strings.Builder
 	switch steps := t.steps(); {
+	case t.run.Settings.Method != nil:
+		b.WriteString(t.benchmarked(e))
 	case t.searching():
 		b.WriteString(t.searched(e))
 	case len(steps) > 0:
@@ -28,7 +30,7 @@ func (t *Text) end(e *End) string {
 
 // lastLine is all that a quiet run prints: a search's number if it has one answer, else the line of the last step.
 func (t *Text) lastLine(e *End) string {
-	if t.searching() {
+	if t.searching() && t.run.Settings.Method == nil {
 		return t.result(e)
 	}
 	if s := t.steps(); len(s) > 0 {

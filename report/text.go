@@ -24,6 +24,7 @@ type Text struct {
 	trials map[int]*Trial // by number
 	order  []*Trial
 	answer []*Verdict
+	bench  []*Benchmark
 }
 
 // NewText makes a Text.
@@ -58,6 +59,8 @@ func (t *Text) Write(r Record) error {
 		}
 	case *Verdict:
 		t.answer = append(t.answer, r)
+	case *Benchmark:
+		t.bench = append(t.bench, r)
 	case *End:
 		out = t.end(r)
 		if said := r.Reason != "" && t.o.Live || r.Reason == "" && t.searching(); !said {

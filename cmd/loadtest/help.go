@@ -19,6 +19,7 @@ type flagGroup struct{ title, flags string }
 func flagGroups() []flagGroup {
 	return []flagGroup{
 		{"Load:", "rate duration loops program step search loss goal precision width retry-count exec per-stream latency slow-start warmup credit drain max-unsent"},
+		{"Tests:", "tests latency-time soak burst bursts rest resume"},
 		{"Sources and ports:", "both split sizes stream file addr cpu eal seed"},
 		{"Captures:", "merge max-gap take-whole skip-oversize skip-snapped skip-multicast memory"},
 		{"What leaves:", "tag mac-dst mac-src resolve vlan map vary ttl resegment pad cut fix-checksums"},

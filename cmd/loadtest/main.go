@@ -85,7 +85,7 @@ func newRoot() *cobra.Command {
 		id, title string
 		verbs     []*cobra.Command
 	}{
-		{"measure", "Measure:", []*cobra.Command{newFindLimit(), newReplay(), newTransient(), newAB()}},
+		{"measure", "Measure:", []*cobra.Command{newFindLimit(), newReplay(), newTransient(), newRFC2544(), newAB()}},
 		{"prepare", "Prepare:", []*cobra.Command{newGenpcap(), newGenconf()}},
 		{"look", "Look:", []*cobra.Command{newDemo(), newPorts(), newDoctor(), newSelftest(), newInspect()}},
 		{"results", "Results:", []*cobra.Command{newRuns(), newExplain()}},

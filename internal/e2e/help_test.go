@@ -32,7 +32,7 @@ func helps(t *testing.T, of ...string) map[string]string {
 // Help texts are as they were agreed upon.
 func TestHelp(t *testing.T) {
 	all := helps(t)
-	for _, name := range []string{"", "find-limit", "replay", "transient", "demo", "genpcap", "genconf", "runs", "runs show", "version"} {
+	for _, name := range []string{"", "find-limit", "replay", "transient", "rfc2544", "demo", "genpcap", "genconf", "runs", "runs show", "version"} {
 		if all[name] == "" {
 			t.Errorf("no help of %q: %d texts", name, len(all))
 		}

@@ -26,7 +26,7 @@ func layers() [][]string {
 		{"packet", "internal/clock", "internal/host", "internal/netns", "internal/testfile"},
 		{"trial", "pcap", "ipsec", "testbed", "packet/rewrite", "internal/match", "internal/gen", "internal/split", "internal/timeline", "internal/dissect", "internal/guard", "internal/link"},
 		{"nic", "load", "search", "report", "genconf", "genpcap", "internal/survey", "internal/pace", "internal/tally", "internal/diagnose", "internal/xdp"},
-		{"dut", "nic/mem", "nic/afpacket", "nic/afxdp", "nic/xdp", "nic/dpdk", "nic/netmap", "nic/nictest", "internal/neigh", "internal/preflight", "internal/device"},
+		{"dut", "nic/mem", "nic/afpacket", "nic/afxdp", "nic/xdp", "nic/dpdk", "nic/netmap", "nic/nictest", "internal/neigh", "internal/preflight", "internal/device", "internal/plan"},
 		{"replay", "nic/dial", "internal/doctor", "internal/hello", "internal/lab"},
 		{"cmd/loadtest", "bench/sink", "bench/search", "internal/e2e", "internal/layers"},
 	}
