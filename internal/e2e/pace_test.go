@@ -152,3 +152,43 @@ func TestPaceAcrossPorts(t *testing.T) {
 		t.Errorf("median gap across both ports: %v, want 20 ms within 1 ms", time.Duration(median(gaps)))
 	}
 }
+
+// No rate drifts, whichever way is taken: for ten seconds packets leave when they are due. Half of them leave within so little of
+// their deadlines that the rate is off by less than 5 ppm.
+func TestRateByEveryBackend(t *testing.T) {
+	device(t, "xdp", "afxdp")
+	if times(2) == 1 {
+		t.Skip("needs a quiet machine; set LOADTEST_VERIFY=1, as make verify does")
+	}
+	kit := dpdkBinary(t)
+	const seconds = 10
+	for _, backend := range []string{"afpacket", "afxdp", "xdp", "dpdk"} {
+		for _, rate := range []int64{10_000, 100_000, 1_000_000} {
+			t.Run(fmt.Sprint(backend, " ", rate), func(t *testing.T) {
+				d := lab.Veth(t)
+				args := []string{"replay", "-b", fmt.Sprint(rate, "pps"), "-D", fmt.Sprint(seconds), "--max-unsent", "50%", "--loss", "50%",
+					udp(t, 60, false), backend + ":" + d.A, backend + ":" + d.B}
+				var r run
+				switch {
+				case backend != "dpdk":
+					r = loadtest(t, args...)
+				case kit == "":
+					t.Skip("no build with DPDK")
+				default:
+					r = byKit(t, d, kit, args)
+				}
+				x := r.trials()
+				if len(x) == 0 {
+					t.Fatalf("no trial: %s%s", r.out, r.talk)
+				}
+				s := x[len(x)-1].Streams[0]
+				off := float64(*s.Lateness.P50Ns) / (seconds * 1e9) * 1e6
+				t.Logf("sent %d of %d, lateness p50 %v, p99 %v, max %v: %.2f ppm", s.Sent, s.Intended, time.Duration(*s.Lateness.P50Ns),
+					time.Duration(*s.Lateness.P99Ns), time.Duration(*s.Lateness.MaxNs), off)
+				if s.Intended != rate*seconds || s.Sent < s.Intended*99/100 || off > 5 {
+					t.Errorf("intended %d, sent %d, off by %.2f ppm; want %d, all but what was given up, 5 ppm", s.Intended, s.Sent, off, rate*seconds)
+				}
+			})
+		}
+	}
+}
