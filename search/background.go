@@ -12,7 +12,7 @@ type Background struct {
 	Ratio, Low, High float64 // lost of sent, and its 95 % bounds
 	Lost, Sent       int64   // packets that this was counted on
 	From, To         float64 // loads between which it was seen to be the same
-	Cliff            float64 // highest load that loses no more than that, in a short search; 0 = Max does not either
+	Cliff            float64 // To, where the device loses more above that, in a short search; 0 = none was seen
 	Half             float64 // load at which half of the trials are clean: what a no-drop rate would be
 	Goal             float64 // loss ratio that finds the cliff: well above Ratio
 }
@@ -55,9 +55,12 @@ func (l *ladder) cliff() float64 {
 
 // nearby makes trials somewhat below the limit until it is clear that the load matters. True: it did not become clear.
 func (l *ladder) nearby(cliff float64) bool {
-	at := l.below(0.8 * l.load(max(0, l.lo)))
+	at, short := l.below(0.8*l.load(max(0, l.lo))), time.Duration(0)
+	if l.Trial > time.Second {
+		short = time.Second // so long that many are no hour
+	}
 	for range 20 {
-		if l.trial(at, 0, l.settle, "is less lost at four fifths of the limit?").Verdict == Limited {
+		if l.trial(at, short, l.settle, "is less lost at four fifths of the limit?").Verdict == Limited {
 			return true
 		}
 		if l.Known.losses.loadMatters(cliff) > believed {
@@ -82,7 +85,8 @@ func (l *ladder) faint(cliff float64) {
 	load := min(max(top/10, expected/longest.Seconds()/perLoad), top/2)
 	i := l.below(load)
 	load = l.load(i)
-	d := max(l.Trial, min(longest, time.Duration(expected/(perLoad*load)*1e9).Round(100*time.Millisecond)))
+	seconds := min(longest.Seconds(), expected/(perLoad*load))
+	d := max(l.Trial, time.Duration(seconds*1e9).Round(100*time.Millisecond))
 	s := Step{Spec: l.spec(load), Probe: true, Why: fmt.Sprintf("does the loss depend on the load? If not, %.2g losses are due", perLoad*load*d.Seconds())}
 	s.Duration, s.Preroll = d, l.settled(i, l.settle)
 	o := l.ask(s)
@@ -131,33 +135,34 @@ func (l *ladder) measured(from, cliff float64) *Background {
 	if pps := l.packets(cliff); pps > 0 && l.Trial > 0 {
 		b.Half = math.Ln2 / b.Ratio / pps / l.Trial.Seconds()
 	}
-	b.To = l.edge(b.Goal, l.below(min(l.Max, cliff/atCliff)))
-	if b.Cliff = b.To; b.To >= l.Max {
-		b.Cliff = 0
+	var device bool
+	if b.To, device = l.edge(b.Goal, l.below(min(l.Max, cliff/atCliff))); device {
+		b.Cliff = b.To
 	}
 	b.Half = min(b.Half, b.To)
 	return b
 }
 
-// edge is the highest load that loses no more than a goal, by single trials.
-func (l *ladder) edge(goal float64, from int64) float64 {
+// edge is the highest load that loses no more than a goal, by single trials, and whether it is the device that loses more above.
+func (l *ladder) edge(goal float64, from int64) (load float64, device bool) {
 	lo, hi := from-l.width, from+l.width
+	limited := map[int64]bool{}
 	for _, d := range []time.Duration{100 * time.Millisecond, time.Second} {
 		lo, hi = l.rung(lo, hi, func(i int64, why string) Verdict {
 			s := Step{Spec: l.spec(l.load(i)), Probe: true, Why: "where does more get lost? " + why}
 			s.Duration, s.Preroll = d, l.settled(i, l.settle)
 			o := l.ask(s)
 			l.ran(i, &o)
-			if o.Verdict == Limited || worst(&o.Result) > goal {
+			if limited[i] = o.Verdict == Limited; limited[i] || worst(&o.Result) > goal {
 				return Fail
 			}
 			return Pass
 		})
 	}
 	if lo < 0 {
-		return 0
+		return 0, false
 	}
-	return l.load(lo)
+	return l.load(lo), hi <= l.top && !limited[hi]
 }
 
 // nice rounds up to one significant digit.
