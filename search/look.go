@@ -119,10 +119,13 @@ func (l *ladder) suspicious(i int64) bool {
 
 // drift tries the first bounds again. One that says the contrary each time has moved since.
 func (l *ladder) drift() {
-	const times = 5
+	times := 5
 	short := l.lengths()
-	if low, _, _ := l.interval(); low > 0 || len(short) == 0 {
+	if len(short) == 0 {
 		return
+	}
+	if low, _, _ := l.interval(); low > 0 { // chance says the contrary more often
+		times = 16
 	}
 	for which, i := range l.first {
 		n := 0
