@@ -46,7 +46,7 @@ func (t *Text) searched(e *End) string {
 		out = t.title() + t.answerTable() + t.latencyTable()
 	}
 	if over {
-		out += t.caveats() + t.limits() + t.carries()
+		out += t.caveats() + t.effort() + t.limits() + t.carries()
 	}
 	if len(t.counted("")) == 0 {
 		return out

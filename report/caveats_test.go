@@ -67,7 +67,7 @@ func TestCaveats(t *testing.T) {
 			}
 			var got []string
 			for _, line := range strings.Split(below, "\n")[1:] {
-				if strings.HasPrefix(line, "limited by") || strings.HasPrefix(line, "Foreign") {
+				if strings.HasPrefix(line, "trials of ") || strings.HasPrefix(line, "limited by") || strings.HasPrefix(line, "Foreign") {
 					break
 				}
 				if !strings.HasPrefix(line, " ") {
@@ -78,5 +78,41 @@ func TestCaveats(t *testing.T) {
 				t.Errorf("tells\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
 			}
 		})
+	}
+}
+
+// What an answer rests on stands below it, once where it is the same for all.
+func TestEffort(t *testing.T) {
+	v := func(loss float64, rule string, trials int) *report.Verdict {
+		return &report.Verdict{RateWireBps: report.Number(5e8), GoalLossRatio: loss, Rule: rule, TrialNs: 1e9, Trials: trials, TrafficNs: 11_200_000_000,
+			LossRatio: report.Number(loss / 2), Limit: report.ByDevice}
+	}
+	stream := func(name string) *report.Verdict {
+		s := v(0, "single", 9)
+		s.Stream = name
+		return s
+	}
+	passes := v(0, "single", 3)
+	passes.TrialNs = 0
+	for _, tt := range []struct {
+		want    string
+		answers []*report.Verdict
+	}{
+		{"trials of 1s, believed by lead 5 of 21; 27 trials, 11.20 s of traffic\nlimited", []*report.Verdict{v(0, "lead 5 of 21", 27)}},
+		{"trials of 1s, believed by lead 5 of 21; 40 trials, 22.40 s of traffic; lost at the rate 0.25 % for 0.5 %\nlimited",
+			[]*report.Verdict{v(0, "lead 5 of 21", 27), v(0.005, "lead 5 of 21", 13)}},
+		{"0: trials of 1s, believed by lead 5 of 21; 27 trials, 11.20 s of traffic\n1 %: trials of 1s, believed by single; 4 trials, 11.20 s of traffic; lost at the rate 0.5 % for 1 %\nlimited",
+			[]*report.Verdict{v(0, "lead 5 of 21", 27), v(0.01, "single", 4)}},
+		{"trials of 1s, believed by single; 9 trials, 11.20 s of traffic\nlimited", []*report.Verdict{stream("a"), stream("b")}},
+		{"one pass, believed by single; 3 trials, 11.20 s of traffic\nlimited", []*report.Verdict{passes}},
+	} {
+		one := tried(1, 1, report.Search, 500*units.Mbps, time.Second, report.About{Verdict: report.Pass}, []trial.Stream{books(ab, 500*units.Mbps, time.Second, 0)})
+		records := []report.Record{run("find-limit"), one}
+		for _, v := range tt.answers {
+			records = append(records, v)
+		}
+		if out, _ := tell(t, report.TextOptions{}, append(records, &report.End{})...); !strings.Contains(out, "\n"+tt.want) {
+			t.Errorf("prints\n%swant\n%s", out, tt.want)
+		}
 	}
 }

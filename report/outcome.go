@@ -48,6 +48,9 @@ type Verdict struct {
 	PrecisionBps  *float64 `json:"precision_wire_bps"`
 	AboveBps      *float64 `json:"above_wire_bps"` // lowest load that failed; null: none did
 
+	LossRatio      *float64 `json:"loss_ratio"`       // of the stream that lost most in the trial that shows the rate
+	AboveLossRatio *float64 `json:"above_loss_ratio"` // and in the one that shows what is above
+
 	// The same in multiples of the captured pace, where these are the loads; the rates are then means.
 	LoadFactor      *float64 `json:"load_factor"`
 	PrecisionFactor *float64 `json:"precision_factor"`

@@ -25,7 +25,11 @@ func (f *findLimit) answer(s *session, w *watcher, g search.Goal, stream string,
 		shares = nil // its rate is its own
 		a.Best.Streams = slices.DeleteFunc(slices.Clone(a.Best.Streams), func(t trial.Stream) bool { return t.Name != stream })
 	}
+	if a.Above > 0 {
+		v.AboveLossRatio = lossOf(&a.Worst)
+	}
 	if a.Load > 0 {
+		v.LossRatio = lossOf(&a.Best)
 		best := report.TrialOf(trial.Spec{Unit: a.Unit, Load: []trial.Point{{Load: a.Load * own}}, Share: shares}, &a.Best, s.about(report.Search, &a.Best))
 		v.RateWireBps, v.RatePps, v.LoadFactor = best.RateWireBps, best.RatePps, best.LoadFactor
 	}
@@ -79,6 +83,16 @@ func (f *findLimit) answer(s *session, w *watcher, g search.Goal, stream string,
 		return failure{errors.New("no rate without loss")}
 	}
 	return nil
+}
+
+// lossOf is what the stream that lost most lost; nil: nothing was sent.
+func lossOf(r *trial.Result) (most *float64) {
+	for i := range r.Streams {
+		if loss, ok := r.Streams[i].LossRatio(); ok && (most == nil || loss > *most) {
+			most = report.Number(loss)
+		}
+	}
+	return most
 }
 
 // doubts is what else there is to know of an answer.

@@ -72,6 +72,7 @@ func TestAnswer(t *testing.T) {
 				t.Fatalf("wrote %d records, want the verdict", len(records))
 			}
 			tt.want.Rule = "single"
+			tt.want.LossRatio, tt.want.AboveLossRatio = lossOf(&tt.answer.Best), lossOf(&tt.answer.Worst)
 			if tt.want.Limit == report.ByTester {
 				tt.want.Flags = []string{report.FlagTester}
 			}
