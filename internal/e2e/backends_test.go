@@ -197,7 +197,7 @@ func TestTenMillion(t *testing.T) {
 	if times(2) == 1 {
 		t.Skip("takes minutes; set LOADTEST_VERIFY=1, as make verify does")
 	}
-	for _, tt := range []struct{ backend, load string }{{"xdp", "2Mpps"}, {"afxdp", "250kpps"}, {"afpacket", "250kpps"}} {
+	for _, tt := range []struct{ backend, load string }{{"xdp", "3Mpps"}, {"afxdp", "250kpps"}, {"afpacket", "500kpps"}} {
 		t.Run(tt.backend, func(t *testing.T) {
 			d := lab.Veth(t)
 			r := calmly(t, "replay", "--loops", "10000", "-b", tt.load, udp(t, 60, false), tt.backend+":"+d.A, tt.backend+":"+d.B)
